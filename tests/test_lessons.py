@@ -555,6 +555,11 @@ def test_the_first_steps_of_the_path_say_what_is_shown():
     assert format_percent(float(row[1].max())) in one.why and one.query["start"] == "sentence.account"
 
 
+def test_beside_the_number_of_a_card_of_the_path_the_steps_of_start_have_none():
+    test = open_card("learn-1")
+    assert "1 of 12" in bar(test) and test.button_group(key="story_step").options == ["Look", "Weigh", "Combine"]
+
+
 @pytest.mark.parametrize("name", CARDS)
 def test_the_link_of_a_card_opens_its_picture(name):
     card = CARDS[name]

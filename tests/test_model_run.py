@@ -225,7 +225,10 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert link(test) == {"start": f"sentence.own~own.{OWN}"}
     said = page_text(test)
     assert text_start.OWN_LOOK in said and "“bank” puts" not in said
-    assert segments(test, "story_step") == [*text_start.STEPS.values()] and len(segments(test, "story_sentence")) == 3
+    assert (
+        segments(test, "story_step") == ["1 · Look", "2 · Weigh", "3 · Combine"]
+        and len(segments(test, "story_sentence")) == 3
+    )
     source, words = own_sentence_source(test), OWN.split()[:-1]  # the stand-in reads the last as two parts
     weights = trace(Config.of(source, layer=LAYER)).weights[LAST_HEAD, 1:5, 1:5].clone().fill_diagonal_(0)
     first, key = divmod(int(weights.argmax()), len(words))

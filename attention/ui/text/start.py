@@ -19,7 +19,8 @@ OTHER_HEADS = (
     " From “bank”, {found} of the {heads} heads puts its largest weight on “river” in one sentence and on “account” in the "
     "other; {others} do not."
 )
-STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
+STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
+NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
 LOOK = "**Attention** mixes information from other tokens into each one. A **weight** is the share of one token."
 TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
 ROWS = " Each **row** of the map is a token: its weights on all tokens, itself included, sum to 100%."

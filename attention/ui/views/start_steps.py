@@ -36,7 +36,7 @@ def draw_choice(story: Story, config: Config) -> None:
         knobs.segments(
             "step",
             story,
-            format_func=text.STEPS.__getitem__,
+            format_func=_step_label,
             on_change=page.change,
             label_visibility="collapsed",
         )
@@ -48,6 +48,12 @@ def draw_choice(story: Story, config: Config) -> None:
         else:
             with st.container(key="story-onward", width="content"):
                 next_step.page_link("heads", text.ONWARD, model_run.carry(to_query(config)), ":material/arrow_forward:")
+
+
+def _step_label(name: str) -> str:
+    """The name of a step, with its number unless a card of the path has its own."""
+    step = text.STEPS[name]
+    return step if card_bar.has_next() else text.NUMBERED.format(number=[*text.STEPS].index(name) + 1, step=step)
 
 
 def draw(story: Story, trace: Trace) -> None:
