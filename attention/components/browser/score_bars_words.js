@@ -68,7 +68,7 @@ export function logitTitle(changes, raised) {
  */
 export function expFormula({ logit, now, visible, statistic, shift, form, cut }) {
   const [power, sum] = quotient(Math.exp(logit - shift), Math.exp(statistic - shift), now, form);
-  const name = shift ? `exp(logit − ${round(shift)})` : "exp", usual = shift ? "which changes no share" : "always positive";
+  const name = shift ? `exp(logit − ${round(shift)})` : "exp", usual = shift ? "a shift changing no share" : "always positive";
   const what = `${name}, ${cut.exp === null ? usual : `bars cut at ${expLabel(cut.exp)}`}:`;
   const keys = `all ${visible.toLocaleString("en")}`;
   const added = form.sink === null ? "" : ` and ${figure(Math.exp(form.sink - shift))} of no key`;
