@@ -246,8 +246,9 @@ def _least_memory(found: Lines) -> str:
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
         short = _line_namer(found, of_machine=False)
-        return f"On {_machine(first)} {short(first)} needs {size(int(low))} at {length:,} tokens; {short(last)} needs {as_much}."
-    return f"At {length:,} tokens {name(first)} needs {size(int(low))}; {name(last)} needs {as_much}."
+        needs = f"{short(first)} needs {size(int(low))} beyond the inputs at {length:,} tokens"
+        return f"On {_machine(first)} {needs}; {short(last)}, {as_much}."
+    return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
 
 
 def _largest_transfer(found: Lines) -> str:

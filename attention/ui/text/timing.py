@@ -167,7 +167,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "Grey is the most that a device can do: a line near it uses the device well, far below it faster code is possible. "
+        "Grey is the most that a device can do. A short text is far below it, as it does not fill the device. "
         "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
         "the fastest matrix product, both measured in the same run. {open}"
     ),
@@ -177,7 +177,7 @@ AT_MOST = {  # about the open marks of a chart, if each is a minimum
     "roofline": "Open marks: on an idle machine a call is at least that fast.",
 }
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
-BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to {last:,} at the right."
+BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel.",
     "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
