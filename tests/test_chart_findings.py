@@ -161,7 +161,9 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             bytes_at = [t.peak_bytes for t in drawn if t.length == length and t.peak_bytes]
             assert any(size(each) in said for each in bytes_at)
             factors = [times(a / b) for a in bytes_at for b in bytes_at]
-            assert any(f", {each} times as much" in said or (each == "1" and "about as" in said) for each in factors), said
+            assert any(f", {each} times as much" in said or (each == "1" and "about as" in said) for each in factors), (
+                said
+            )
         if chart == "transfer" and said:
             length = int(re.search(r"At ([\d,]+) tokens, copying", said)[1].replace(",", ""))
             shares = [t.transfer / (t.transfer + t.seconds) for t in drawn if t.length == length]
