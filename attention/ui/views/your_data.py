@@ -51,10 +51,11 @@ def view(how: Reading) -> None:
     draw_heading("your_data", _finding(taken, heads), help=text.HELP)
     if present.is_embedded():
         return
-    for each in shown:
-        _show_problem(each)
-    if tokens and not file and not taken:
-        st.info(text.TOKENS_ALONE, icon=":material/info:")
+    with st.container():  # also without a problem, so that the fields below keep their place and thus a file chosen meanwhile
+        for each in shown:
+            _show_problem(each)
+        if tokens and not file and not taken:
+            st.info(text.TOKENS_ALONE, icon=":material/info:")
     if not sources:
         _steps()
     else:
