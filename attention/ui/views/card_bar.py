@@ -21,10 +21,7 @@ from attention.ui.session.visit_state import session
 from attention.ui.text import cards as text
 from attention.ui.text import lessons
 
-READY, WAITING = (
-    "card-next",
-    "card-next-waits",
-)  # keys of the link to the next step: its question is answered rightly, or not
+READY, WAITING = "card-next", "card-next-waits"  # keys of the link to the next step: the right guess is chosen, or not
 TENSORS = "tensors"  # what a knob is about if it changes numbers
 
 
