@@ -51,7 +51,7 @@ def view(how: Reading) -> None:
     draw_heading("your_data", _finding(taken, heads), help=text.HELP)
     if present.is_embedded():
         return
-    with st.container():  # also if it is empty: fields below that move are drawn again, and lose a file chosen meanwhile
+    with st.container():  # also if empty: fields below that move are drawn again, and lose a file chosen meanwhile
         for each in shown:
             _show_problem(each)
         if tokens and not file and not taken:
