@@ -9,7 +9,7 @@ import pytest
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding, rising_lengths
+from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding, missing_times, rising_lengths
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
@@ -17,7 +17,7 @@ from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import lines, shipped_recordings
 from attention.timing.units import size
 from attention.ui.views import timing_results
-from tests.timings import GPU, line, make_timing
+from tests.timings import GPU, failed_timing, line, make_timing
 
 SIZES = {"heads": 32, "d_head": 64, "mask": "causal", "tokens": 16_384}
 LENGTHS = (512, 1024, 2048, 4096)
@@ -170,15 +170,27 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             assert any(format_percent(share) in said for share in shares), said
 
 
-def test_the_roofline_compares_shares_of_the_peak_at_the_longest_length_at_which_all_devices_are_stable():
+def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_at_which_all_devices_are_stable():
     rates = {"operations": 3e9, "peak_operations": 4e9, "traffic": 1e6, "peak_traffic": 1e9}
     found = line((512,), [1.0], 0.01, **rates)
-    assert line_finding("roofline", found) == "At 512 tokens SDPA runs this CPU at 75.0% of its measured peak speed."
+    assert line_finding("roofline", found) == "At 512 tokens SDPA reaches 75.0% of the measured limit of this CPU."
+    slow_copy = [
+        replace(each, peak_traffic=1e6) for each in found
+    ]  # bound by memory: 3e3 operations per byte at 1e6 bytes/s
+    assert line_finding("roofline", slow_copy) == "At 512 tokens SDPA reaches 100% of the measured limit of this CPU."
     longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
     card = [card[0], replace(card[1], settled=False)]
     assert line_finding("roofline", [*found, *longer, *card]) == (
-        "At 512 tokens SDPA runs this CPU at 75.0% of its measured peak speed, a Test GPU at 37.5%."
+        "At 512 tokens SDPA reaches 75.0% of the measured limit of this CPU, 37.5% of that of a Test GPU."
     )
+
+
+def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason():
+    cpu, card = line((512, 1024), [1.0, 2.0]), line((512, 1024, 2048), [1.0, 2.0, 3.0], **GPU)
+    assert missing_times([*cpu, *card[:2]]) == ""
+    assert missing_times([*cpu, *card]) == "SDPA on this CPU has no time at 2,048 tokens."
+    slow = failed_timing(2048, "over the time budget: 900 s")
+    assert missing_times([*cpu, slow, *card]) == "SDPA on this CPU has no time at 2,048 tokens (over the time budget)."
 
 
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():

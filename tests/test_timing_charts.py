@@ -279,7 +279,7 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
         make_timing(256, repeats=1, settled=False),
         make_timing(512, spread=0.1),
     ]
-    band, _, trace, _ = traces(charts.seconds(points))
+    band, _, trace, *_ = traces(charts.seconds(points))
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
     said = trace["customdata"][0][1].replace("<br>", " ")

@@ -22,7 +22,7 @@ def split_traces(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]
 
 
 @pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
-def test_what_did_not_settle_is_open_and_no_line_joins_it(name):
+def test_what_did_not_settle_is_open_and_on_a_dotted_line(name):
     cpu = [lowest(n, n / 64) for n in LENGTHS]
     card = [LOOSE[0], *(lowest(n, n / 64, to_device=0.1, **GPU) for n in LENGTHS[1:3]), LOOSE[3]]
     joined, loose, said = split_traces(traces(charts.CHARTS[name]([*cpu, *card])))
@@ -34,6 +34,12 @@ def test_what_did_not_settle_is_open_and_no_line_joins_it(name):
     assert points["legendgroup"] == joined[-1]["legendgroup"]
     assert not points["showlegend"], "one entry of the legend a line"
     assert all(not trace["marker"]["symbol"].endswith("-open") for trace in joined)
+    dotted = [
+        trace for trace in traces(charts.CHARTS[name]([*cpu, *card])) if trace.get("line", {}).get("dash") == "dot"
+    ]
+    assert [(each["legendgroup"], len(each["x"])) for each in dotted if "marker" in each] == [
+        (points["legendgroup"], 4)
+    ]
     assert [each["name"] for each in said] == ["open marks: unstable times"]
     assert all("unstable" in text.replace("<br>", " ") for _, text in points["customdata"])
 
@@ -81,6 +87,13 @@ def test_the_legend_says_why_marks_are_open(visits, said):
     ]
     *_, entries = split_traces(traces(charts.seconds([*CPU, *loose])))
     assert [each["name"] for each in entries] == [f"open marks: {said}"]
+
+
+def test_where_the_reasons_of_two_devices_differ_the_legend_names_them():
+    once = [replace(each, visits=1, repeated=None) for each in LOOSE]
+    busy = [lowest(n, n / 64, 1.5, settled=False) for n in LENGTHS]
+    *_, (entry,) = split_traces(traces(charts.seconds([*busy, *once])))
+    assert entry["name"] == "open marks: unstable times (this CPU), timed only once (Test GPU)"
 
 
 def test_a_legend_names_each_machine_once_in_its_colour():

@@ -166,7 +166,7 @@ def line(
     why: Sequence[str] | None = None,
     name: str = "",
 ) -> None:
-    """Adds a line through the stable points; the others are open, and no line joins them.
+    """Adds a line through the stable points; the others are open marks, and a dotted line joins all points of such a line.
 
     `why`: why each point is not stable, empty if it is, by default of its time. `name`: its short name, by default that of its
     label.
@@ -197,14 +197,39 @@ def line(
             **(joined if of else {"mode": "markers"}),
         )
     if not all(firm):
-        loose(figure, reasons)
+        _dotted(figure, label, name, marks, look)
+        device = "" if why else line_names.machine(points[0])
+        loose(figure, reasons, device)
 
 
-def loose(figure: go.Figure, reasons: Iterable[str]) -> None:
-    """Adds one legend entry that explains open marks, by the reasons of all of them."""
+def _dotted(figure: go.Figure, label: str, name: str, marks: Sequence[tuple], look: Look) -> None:
+    """Adds a dotted line through all points of a line; it has no marks, but the name of the line stands at its end."""
+    points, x, y, *_ = zip(*marks, strict=True)
+    color, shape = look.color(points[0]), look.shape(points[0])
+    figure.add_scatter(
+        x=x,
+        y=y,
+        name=wrap_label(name),
+        meta=name,
+        legendgroup=label,
+        showlegend=False,
+        mode="lines+markers",
+        marker={"symbol": shape, "opacity": 0, "color": color},
+        line={"color": color, "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+    )
+
+
+def loose(figure: go.Figure, reasons: Iterable[str], device: str = "") -> None:
+    """Adds one legend entry that explains open marks, by the reasons of all of them, for each `device` if they differ."""
     earlier: list[Any] = list(figure.select_traces({"legendgroup": OPEN}))
-    every = list(dict.fromkeys(filter(None, [*(why for trace in earlier for why in trace.text), *reasons])))
-    said = {"name": LOOSE.format(why=convergence.open_marks(every)), "text": every}
+    known = [each for trace in earlier for each in zip(trace.text, trace.ids, strict=True)]
+    every = list(dict.fromkeys([*known, *((why, device) for why in reasons if why)]))
+    words = {of: convergence.open_marks(why for why, each in every if each == of) for _, of in every}
+    alike = len(set(words.values())) == 1
+    told = dict.fromkeys(why if alike else f"{why} ({of})" for of, why in words.items())
+    texts, devices = ([*values] for values in zip(*every, strict=True))
+    said = {"name": LOOSE.format(why=", ".join(told)), "text": texts, "ids": devices}
     if earlier:
         earlier[0].update(said)
         return

@@ -51,20 +51,22 @@ class BreakEven:
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
         since, shortest, longest = self.moved.length, self.moved.shortest, self.longest.length
         if since is None:
-            return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, copying included."
+            return (
+                f"At no length up to {longest:,} tokens is attention on {gpu} faster than on {cpu}, copying included."
+            )
         if self.is_equal_at_first:
             return (
-                f"Copying included, {gpu} is about as fast as {cpu} at {shortest:,} tokens, and "
+                f"Attention on {gpu}, copying included, is about as fast as on {cpu} at {shortest:,} tokens, and "
                 f"{self._times(longest, True)} times as fast at {longest:,}."
             )
         if since > shortest:
             return (
-                f"Copying included, {gpu} is faster than {cpu} from about {since:,.0f} tokens on; at {longest:,} it is "
-                f"{self._times(longest, True)} times as fast."
+                f"Attention on {gpu}, copying included, is faster than on {cpu} from about {since:,.0f} tokens on; at "
+                f"{longest:,} it is {self._times(longest, True)} times as fast."
             )
         return (
-            f"Copying included, {gpu} is {self._times(shortest, True)} times as fast as {cpu} at {shortest:,} tokens, the "
-            f"shortest timed, and {self._times(longest, True)} times at {longest:,}."
+            f"Attention on {gpu}, copying included, is {self._times(shortest, True)} times as fast as on {cpu} at "
+            f"{shortest:,} tokens, the shortest timed, and {self._times(longest, True)} times at {longest:,}."
         )
 
     @property

@@ -21,6 +21,7 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
+MOST_MISSING = 2  # sentences about lines that lack a length
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -64,6 +65,18 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     (name, first), *others = rises
     said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long"]
     return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
+
+
+def missing_times(timings: Iterable[Timing]) -> str:
+    """Returns which lines have no time at a length at which another line has one, with the reason if it is known."""
+    found = lines(timings)
+    timed = {label: {timing.length for timing in comparison.with_times(line)} for label, line in found.items()}
+    every, name, said = set[int]().union(*timed.values()), _line_namer(found), []
+    for label, line in found.items():
+        if lengths := sorted(every - timed[label]):
+            why = next((f" ({t.error.partition(':')[0]})" for t in line if t.error and t.length in lengths), "")
+            said.append(f"{_capital(name(line[0]))} has no time at {cpu_gpu_summary.name_lengths(lengths)}{why}.")
+    return " ".join(said[:MOST_MISSING])
 
 
 def rising_lengths(timings: Iterable[Timing]) -> tuple[int, int] | None:
@@ -210,12 +223,13 @@ def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
     return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}."
 
 
-def _nearest_to_peak(found: Lines) -> str:
-    """The largest share of its measured peak, the fastest matrix product, of each device at the longest length of all."""
+def _nearest_to_limit(found: Lines) -> str:
+    """The largest share of the measured limit of each device, at the longest length that all of them have."""
     best: dict[int, dict[str, tuple[float, Timing]]] = {}
     for timing in (t for line in found.values() for t in line):
-        at, share = best.setdefault(timing.length, {}), comparison.share(timing)
-        if share and share > at.get(timing.origin, (0.0, timing))[0]:
+        at, bound = best.setdefault(timing.length, {}), comparison.roofline_bound(timing)
+        share = comparison.rate(timing) / bound if bound else 0.0
+        if share > at.get(timing.origin, (0.0, timing))[0]:
             at[timing.origin] = share, timing
     most = max(map(len, best.values()))
     if not most:
@@ -223,9 +237,11 @@ def _nearest_to_peak(found: Lines) -> str:
     length = max(length for length, at in best.items() if len(at) == most)
     name, every = _line_namer(found, of_machine=False), list(best[length].values())
     (share, first), *others = every
-    said = f"At {length:,} tokens {name(first)} runs {_machine(first)} at {format_percent(share)} of its measured peak speed"
+    said = (
+        f"At {length:,} tokens {name(first)} reaches {format_percent(share)} of the measured limit of {_machine(first)}"
+    )
     alike = len({name(timing) for _, timing in every}) == 1
-    rest = [f"{'' if alike else f'{name(t)} runs '}{_machine(t)} at {format_percent(share)}" for share, t in others]
+    rest = [f"{'' if alike else f'{name(t)} '}{format_percent(share)} of that of {_machine(t)}" for share, t in others]
     return ", ".join([said, *rest]) + "."
 
 
@@ -262,6 +278,6 @@ def _largest_transfer(found: Lines) -> str:
 
 FINDERS: dict[str, Callable[[Lines], str]] = {
     "time": _fastest_line,
-    "roofline": _nearest_to_peak,
+    "roofline": _nearest_to_limit,
     "transfer": _largest_transfer,
 }

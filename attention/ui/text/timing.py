@@ -146,7 +146,7 @@ SETTINGS = "Set in the menu: {masks} mask, {dtypes}, {passes}."  # on phones
 AND = " and "
 
 # The charts and tables.
-OPEN = "Open marks are times that were not measured three times or do not agree; hover to see why. "
+OPEN = "Open marks, on dotted lines, were not measured three times or do not agree; hover to see why. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
@@ -172,15 +172,17 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "the fastest matrix product, both measured in the same run. {open}"
     ),
 }
-AT_MOST = {  # about the open marks of a chart, if each is a minimum
+AT_MOST = {  # about the open marks or pale bars of a chart, if each time is a minimum
     "time": "Open marks: on an idle machine a call takes at most that long.",
     "roofline": "Open marks: on an idle machine a call is at least that fast.",
+    "transfer": "Pale bars were not measured three times, or their times do not agree: their shares are rough.",
 }
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel.",
     "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
+    "SDPA math": "SDPA math: PyTorch's kernel that takes these steps one by one and stores all weights.",
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 QUICKEST = {  # the statistic that is drawn for each case

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention.timing import comparison, recordings
+from attention.timing import comparison, line_names, recordings
 from attention.timing.recordings import Timing
 from attention.ui.session import page
 from attention.ui.text import timing as text
@@ -18,10 +18,12 @@ FEW = 3  # lines of a chart until others are selected; up to this many no select
 MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
 NAMED = 4  # maximum number of names of lines that are not drawn
 BARS = 8  # the same for the transfer, where each line has its own row
-USUAL = (
+USUAL = (  # drawn first: one kernel for all of attention, and one step after the other, which keeps the weights
     "SDPA",
     "matmul softmax matmul",
-)  # one kernel for all of attention, and one step after the other: they are drawn first
+    "core with weights",
+    "SDPA math",
+)
 ALL = "timing_all_lines"
 AXES: dict[str, Callable[[Timing], object]] = {
     "Implementation": lambda timing: timing.implementation,
@@ -38,10 +40,12 @@ AXES: dict[str, Callable[[Timing], object]] = {
 }
 
 
-def choose(found: list[Timing], most: int) -> None:
-    """Draws the choice of lines, and a switch that shows all, up to `most`, if there are more than a few."""
-    every = count(found)
-    if every <= FEW:
+def choose(found: list[Timing], offered: list[Timing], most: int) -> None:
+    """Draws the choice of lines, and a switch that shows all, up to `most`, if there are more than a few.
+
+    `offered`: the timings of those that the chart can show.
+    """
+    if count(found) <= FEW:
         return
     with st.popover(text.WHICH_LINES):
         for name, value in AXES.items():
@@ -49,7 +53,7 @@ def choose(found: list[Timing], most: int) -> None:
             if len(options) > 1:
                 st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=text.ANY)
                 found = [timing for timing in found if _matches(timing, name)]
-    st.toggle(text.ALL_LINES if every <= most else text.MOST_LINES.format(most=most), key=ALL)
+    st.toggle(text.ALL_LINES if count(offered) <= most else text.MOST_LINES.format(most=most), key=ALL)
 
 
 def selected_timings(found: list[Timing]) -> tuple[list[Timing], bool]:
@@ -124,11 +128,14 @@ def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "")
 
 
 def _others(drawn: list[Timing], found: list[Timing]) -> str:
-    """The implementations of lines that are not drawn; if none is missing, the devices, dtypes and so on."""
-    for value in AXES.values():
+    """What the lines that are not drawn have and those that are drawn don't: masks, dtypes and so on, then implementations."""
+    names: list[str] = []
+    others = {name: value for name, value in AXES.items() if name not in ("Implementation", "Device")}
+    for value in (*others.values(), line_names.machine, AXES["Implementation"]):
         shown = set(map(value, drawn))
-        if names := [str(each) for each in dict.fromkeys(map(value, found)) if each not in shown]:
-            rest = len(names) - NAMED
-            some = ", ".join(names[:NAMED] if rest > 0 else names)
-            return text.OTHER_LINES.format(names=text.MORE_VALUES.format(names=some, count=rest) if rest > 0 else some)
-    return ""
+        names += [str(each) for each in dict.fromkeys(map(value, found)) if each not in shown]
+    if not names:
+        return ""
+    rest = len(names) - NAMED
+    some = ", ".join(names[:NAMED] if rest > 0 else names)
+    return text.OTHER_LINES.format(names=text.MORE_VALUES.format(names=some, count=rest) if rest > 0 else some)

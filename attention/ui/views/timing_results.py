@@ -98,7 +98,7 @@ def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        timing_lines.choose(list(found), _most(chart.which))
+        timing_lines.choose(list(found), chart.offered, _most(chart.which))
         if chart.which in (timing_sizes.TIME, timing_sizes.RATIO) and timing_sizes.RATIO in available_charts(found):
             timing_sizes.choose_ratio()
         if chart.which == "time":
@@ -184,8 +184,10 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     if which == "roofline":
         ends = chart_findings.rising_lengths(chart.shown)
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
+    if which in ("time", "roofline"):
+        glosses.append(chart_findings.missing_times(chart.shown))
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
-        glosses = [*glosses, text.AT_MOST.get(which, "")]
+        glosses.append(text.AT_MOST.get(which, ""))
     st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=about)
     if not first and chart.finding:
         st.markdown(escape(chart.finding))

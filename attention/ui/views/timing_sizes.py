@@ -46,17 +46,17 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         if sizes == PUBLISHED:
             _published(timed)
         else:
-            first = [BREAK_EVEN] * (sizes in (ONE_TEXT, OWN) and not found.apart)
+            first = [BREAK_EVEN] * (not found.apart)
             choose_chart([*first, *charts], crosses)
     if sizes != PUBLISHED:
         axes = {"masks": found.sweep.masks, "dtypes": found.sweep.dtypes, "passes": found.sweep.passes}
         named = {name: text.AND.join(values) for name, values in axes.items()}
         with st.container(key="timing-settings"):
             st.caption(text.SETTINGS.format(**named))
-    if sizes == OWN and not found.apart:
-        st.caption(text.ONLY_AT_FIRST)
     if sizes == PUBLISHED:
         st.caption(text.OWN_SIZES)
+    elif sizes != ONE_TEXT and not found.apart:
+        st.caption(text.ONLY_AT_FIRST)
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
