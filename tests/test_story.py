@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
+from attention.number_format import format_percent
 from attention.operations.scale import SCALES
 from attention.recorded.minilm import load_minilm, make_tokenizer
 from attention.recorded.packages import MINILM, folder
@@ -34,6 +35,7 @@ from attention.story.head import (
 )
 from attention.story.settings import ENTRY, STORIES, Story
 from attention.ui.text import start as text
+from attention.ui.views import start_scores
 from tests.test_pages import ROOT, SECONDS
 
 
@@ -228,17 +230,31 @@ def score_table(packed: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "packed", ["", "~temperature.0.5", "~scale.1/d_head", "~mask.causal~query.2", "~sentence.account"]
+    "settings",
+    [{}, {"temperature": 0.5}, {"temperature": 4.0}, {"scale": "1/d_head"}, {"scale": "none"}, {"mask": "causal"}],
+    ids=str,
 )
-def test_the_table_of_scores_works_each_weight_out(packed):
-    products, scores, exponentials, weights = (
-        [float(cell.replace("−", "-").replace(",", "").strip(" %")) for cell in cells if cell.strip()]
-        for cells in score_table(f"step.weigh{packed}")
-    )
-    *parts, total = exponentials
-    for product, score, part, weight in zip(products, scores, parts, weights, strict=False):
-        assert score / product == pytest.approx(scores[0] / products[0], rel=2e-3)
-        assert part == pytest.approx(math.exp(score), rel=5e-3) and 100 * part / total == pytest.approx(weight, abs=0.1)
+def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_it(settings):
+    for sentence, shipped in SENTENCES.items():
+        for query in range(len(shipped.tokens)):
+            story = Story(sentence=sentence, query=query, **settings)
+            shown = start_scores.scores_table(story, trace(story.config)).replace("−", "-").replace(",", "")
+            rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in shown.splitlines()[2:]]
+            divisor = {"1/sqrt(d_head)": math.sqrt(32), "1/d_head": 32, "none": 1}[story.scale] * story.temperature
+            for product, score in zip(rows[0][:-1], rows[1][:-1], strict=True):
+                assert f"{float(product) / divisor:z.{places(score)}f}" == score, (sentence, query)
+            if "| exp |" not in shown:
+                continue
+            *parts, total = rows[2]
+            for score, part, weight in zip(rows[1][:-1], parts, rows[3][:-1], strict=True):
+                assert f"{math.exp(float(score)):.{places(part)}f}" == part, (sentence, query)
+                found = format_percent(float(part) / float(total))
+                assert found == weight or weight in ("under 0.1%", "over 99.9%"), (sentence, query)
+
+
+def places(number: str) -> int:
+    """The decimal places of a number."""
+    return len(number.partition(".")[2])
 
 
 def test_exponentials_of_too_many_digits_are_left_out():

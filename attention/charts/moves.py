@@ -13,38 +13,40 @@ from attention.charts.spec import dataless
 BEFORE, LAYERS = "before", "after all six layers"
 RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
-LINE = 22  # pixels per word
-EDGE, BESIDE = 8, 44  # pixels between the ends of an axis and the border; those have room for the number of a bar
+LINE = 18  # pixels per word
+BESIDE = 44  # pixels between the ends of an axis and the border, for the number of a bar or of a point
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
-ENDS: tuple[tuple[str, Literal["left", "right"], int], ...] = ((">=", "left", LABEL), ("<", "right", -LABEL))
+POINT = 9  # pixels between the middle of a point and its number
+Align = Literal["left", "right"]
 
 
 @cache
 def by_head(words: tuple[str, ...], most: float) -> dict[str, Any]:
     """Returns a bar per word, as a Vega-Lite specification: the change of its cosine by a head, from -`most` to `most`.
 
-    The columns are `word`, `change`, and `label`, what is written at the end of the bar.
+    The columns are `word`, `change`, and `label`, what is written at the end of the bar. The two signs have the colours of
+    differences.
     """
     y = _words(words)
     x = alt.X(
         "change:Q",
         title="← farther · change of the cosine · closer →",
         scale=alt.Scale(domain=[-most, most], padding=BESIDE),
-        axis=_axis("+.2f", values=[-most, 0, most], labelExpr="datum.value ? datum.label : '0'"),
+        axis=_axis(),
     )
     bars = (
         alt.Chart()
-        .mark_bar(size=14, color=theme.QUERY)
-        .encode(x=x, y=y, tooltip=[alt.Tooltip("word:N"), alt.Tooltip("label:N", title="change")])
+        .mark_bar(size=12)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE)),
+            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("label:N", title="change")],
+        )
     )
-    labels = [
-        alt.Chart()
-        .transform_filter(f"datum.change {sign} 0")
-        .mark_text(align=align, dx=dx, fontSize=12, font=FONT, fontWeight="bold", color="currentColor", aria=False)
-        .encode(x=x, y=y, text="label:N")
-        for sign, align, dx in ENDS
-    ]
+    ends: tuple[tuple[str, Align, int], ...] = (("change >= 0", "left", LABEL), ("change < 0", "right", -LABEL))
+    labels = [_numbers(sign, align, dx).encode(x=x, y=y, text="label:N") for sign, align, dx in ends]
     return _specification(alt.layer(bars, *labels), words)
 
 
@@ -54,37 +56,50 @@ def by_layers(words: tuple[str, ...], low: float, high: float, last: str = LAYER
 
     `last` is the name of the second, `LAYERS` or `RECORDED`; the axis goes from `low` to `high`.
 
-    The columns are `word`, `stage`, `cosine`, and `least` and `most`, the ends of the line of a word.
+    The columns are `word`, `stage`, `cosine`, `label`, its number, and `least` and `most`, the ends of the line of a word.
     """
-    y, scale = _words(words), alt.Scale(domain=[low, high], padding=EDGE)
-    tenths = [tenth / 10 for tenth in range(round(10 * low), round(10 * high) + 1)]
+    y, scale = _words(words), alt.Scale(domain=[low, high], padding=BESIDE)
+    x = alt.X("cosine:Q", title="cosine to the word at the same stage", scale=scale, axis=_axis())
     stages = [BEFORE, last]
-    colors = alt.Scale(domain=stages, range=[theme.HIDDEN, theme.MORE])
+    colors = alt.Scale(domain=stages, range=[theme.HIDDEN, theme.QUERY])
     shapes = alt.Scale(domain=stages, range=["circle", "diamond"])
-    legend = alt.Legend(title=None, orient="top", symbolSize=90, labelFontSize=12, labelFont=FONT)
+    legend = alt.Legend(title=None, orient="top", symbolSize=90, labelFontSize=12, labelFont=FONT, offset=4)
     points = (
         alt.Chart()
         .mark_point(filled=True, size=90, opacity=1)
         .encode(
-            x=alt.X(
-                "cosine:Q", title="cosine to the word at the same stage", scale=scale, axis=_axis(".1f", values=tenths)
-            ),
+            x=x,
             y=y,
             color=alt.Color("stage:N", legend=legend, sort=stages, scale=colors),
             shape=alt.Shape("stage:N", sort=stages, scale=shapes),
-            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("stage:N"), alt.Tooltip("cosine:Q", format=".3f")],
+            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("stage:N"), alt.Tooltip("label:N", title="cosine")],
         )
     )
+    ends: tuple[tuple[str, Align, int], ...] = (
+        ("cosine == datum.least", "right", -POINT),
+        ("cosine == datum.most", "left", POINT),
+    )
+    labels = [_numbers(end, align, dx).encode(x=x, y=y, text="label:N") for end, align, dx in ends]
     ranges = (
         alt.Chart().mark_rule(opacity=0.5, color=theme.HIDDEN).encode(x=alt.X("least:Q", scale=scale), x2="most:Q", y=y)
     )
-    return _specification(alt.layer(ranges, points), words)
+    return _specification(alt.layer(ranges, points, *labels), words)
+
+
+def _numbers(where: str, align: Align, dx: int) -> alt.Chart:
+    """Returns the numbers of the rows whose column meets a condition, beside their marks."""
+    return (
+        alt.Chart()
+        .transform_filter(f"datum.{where}")
+        .mark_text(align=align, dx=dx, fontSize=12, font=FONT, fontWeight="bold", color="currentColor", aria=False)
+    )
 
 
 def _specification(chart: Any, words: tuple[str, ...]) -> dict[str, Any]:
     """Returns the specification of a chart as wide as its place, with equal room per word."""
     spec = dataless(chart.properties(height=LINE * len(words)))
-    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    room = {"left": 0, "right": 0, "top": 2, "bottom": 2}
+    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": room}
 
 
 def _words(words: tuple[str, ...]) -> alt.Y:
@@ -93,14 +108,15 @@ def _words(words: tuple[str, ...]) -> alt.Y:
     return alt.Y("word:N", title=None, sort=list(words), axis=axis)
 
 
-def _axis(format: str, **ticks: Any) -> alt.Axis:
+def _axis() -> alt.Axis:
+    """Returns an axis with a line at zero, if that is on it, and a title: the marks have their numbers beside them."""
     return alt.Axis(
-        tickCount=5,
-        **ticks,
-        format=format,
-        labelFontSize=12,
-        labelFont=FONT,
+        values=[0],
+        labels=False,
+        ticks=False,
+        domain=False,
         titleFontSize=12,
         titleFont=FONT,
         titleFontWeight="normal",
+        titlePadding=2,
     )

@@ -66,6 +66,25 @@ def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature
     assert grounds[0] != grounds[1], "the chosen temperature does not look like the next thing to do"
 
 
+@pytest.mark.parametrize("sentence", ["river", "account"])
+def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_place(visit, sentence):
+    tab = visit(f"/?start=sentence.{sentence}")
+    page, tops = tab.page, set()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for step in ("Look", "Weigh", "Combine"):
+        page.get_by_role("radio", name=step).click()
+        if step == "Combine":
+            expect(page.locator(".stVegaLiteChart svg")).to_have_count(2)
+        tab.still()
+        tops.add(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
+    assert len(tops) == 1
+    boxes = [chart.bounding_box() for chart in page.locator(".stVegaLiteChart").all()]
+    assert max(box["y"] + box["height"] for box in boxes) <= 800, "before and after all layers"
+    bars = page.locator(".stVegaLiteChart").first.locator(".mark-rect path[aria-label]")
+    fills = {bar.get_attribute("aria-label").split("change: ")[1][0]: bar.get_attribute("fill") for bar in bars.all()}
+    assert fills.keys() == {"+", "−"} and fills["+"] != fills["−"], "the two signs have two colours"
+
+
 def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):
     page = start.page
     chip = page.locator('.sentence-head:not(.no-chips) [data-token="1"]')

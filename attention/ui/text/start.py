@@ -82,10 +82,7 @@ TAKE_OVER = (
     "weight{weight}, and adds that, times its **output matrix**, to the vector of {query}."
 )
 SO = " ({weight} for {key})"
-COMBINED = (
-    "**Which words is {query} closer to now?** The **cosine** says how alike two vectors are: 1 if they point the same way, 0 if "
-    "they are at a right angle."
-)
+COMBINED = "**Which words is {query} closer to now?** Their **cosine** says it: 1 for vectors that point the same way."
 NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
 MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."

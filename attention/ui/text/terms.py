@@ -16,6 +16,9 @@ TERMS = {
     "value": "vector of what a token passes on: v = x W_v",
     "channel": "one number of the vector of a token, a query, a key or a value; channels are counted from 0",
     "head": "one attention function with its own queries, keys and values: softmax(q kᵀ / √d_head) v",
+    "layer": "one block of a model: its heads, then a feed-forward layer; each adds to the vector of every token; counted from 0",
+    "feed-forward layer": "learned matrices that change the vector of each token by itself, without the other tokens",
+    "cosine": "how alike the directions of two vectors are: x · y / (‖x‖ ‖y‖); 1 for the same direction, 0 at a right angle",
     "weight": "share of a value in the output of a query: one number of a softmax row",
     "softmax": "turns a row of logits into weights that add up to one: exp(sⱼ) / Σ exp(sᵢ)",
     "attention sink": "a key, or a logit of its own, that takes the weight a head does not need elsewhere",
@@ -37,6 +40,19 @@ TERMS = {
     "loss": "mean of −ln p of the right token, in nats; ln of the number of tokens for a uniform guess",
 }
 PAGES = {
+    "start": (
+        "token",
+        "head",
+        "weight",
+        "query",
+        "key",
+        "value",
+        "score",
+        "softmax",
+        "layer",
+        "feed-forward layer",
+        "cosine",
+    ),
     "heads": (
         "token",
         "query",
@@ -71,6 +87,15 @@ def draw(page: str) -> None:
     st.html(LINE.format(" · ".join(_term(name) for name in PAGES[page])))
 
 
+def explanation(*names: str) -> str:
+    """Returns what terms mean, in Markdown, for the help of a sentence that uses them."""
+    return " ".join(f"**{_title(name)}**: {TERMS[name]}." for name in names)
+
+
+def _title(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
 def _term(name: str) -> str:
-    title = name[0].upper() + name[1:]
-    return TERM.format(id=name.replace(" ", "-").replace(",", ""), name=name, title=title, meaning=escape(TERMS[name]))
+    identity = name.replace(" ", "-").replace(",", "")
+    return TERM.format(id=identity, name=name, title=_title(name), meaning=escape(TERMS[name]))

@@ -22,6 +22,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, model_run, own_sentence, page, present
 from attention.ui.text import model_run as run_text
 from attention.ui.text import start as text
+from attention.ui.text import terms
 from attention.ui.views import card_bar, start_steps
 
 DOORS = (
@@ -60,11 +61,12 @@ def view(story: Story) -> None:
     with picture:
         _draw_sentence_head(config, *PARTS if present.is_embedded() else ("map",))
         proof.badge(config)
+        if not present.is_embedded():
+            terms.draw("start")
     with told:
         start_steps.draw(story, trace)
         if story.is_own:
             _link_to_model(story)
-    start_steps.draw_below(story, trace)
 
 
 def _draw_sentence_head(config: Config, *parts: str) -> None:

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from math import log
+from collections.abc import Iterator
+from itertools import product
+from math import exp, log, sqrt
+from typing import NamedTuple
 
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.number_format import format_change, format_percent, format_token, format_weight
+from attention.number_format import format_change, format_percent, format_token
 from attention.story.settings import Story
 from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.text import start as text
 
+DIVISORS = {"1/sqrt(d_head)": sqrt, "1/d_head": float, "none": lambda _: 1.0}  # of a score, given d_head
 TOP = 3  # tokens whose scores are shown
 READABLE = log(1e6)  # scaled scores up to it have an exponential that can be read
+MORE_PLACES = 6  # decimal places that a row of numbers has more at most
+
+
+class Places(NamedTuple):
+    """Decimal places of the rows of the table."""
+
+    products: int
+    scores: int
+    exponentials: int
+
+
+class Row(NamedTuple):
+    """The numbers of the largest weights, and the sum of all exponentials."""
+
+    products: list[float]
+    scores: list[float]
+    weights: list[float]
+    total: float
+    visible: int
 
 
 def token_name(trace: Trace, at: int) -> str:
@@ -45,29 +68,66 @@ def is_readable(trace: Trace) -> bool:
 
 def scores_table(story: Story, trace: Trace) -> str:
     """How the largest weights of the row come about, from the dot products on, as a table in Markdown."""
-    config, row, scores = trace.config, selected_row(trace), _scores(trace)
-    products = (trace.q[config.head, config.query_index] @ trace.k[config.head].T).double()
+    config, row = trace.config, selected_row(trace)
+    divisor = DIVISORS[story.scale](config.d_head) * story.temperature
+    products = trace.q[config.head, config.query_index].double() @ trace.k[config.head].double().T
+    scores = products / divisor
     top = [at for at in row.argsort(descending=True, stable=True).tolist() if visible_keys(trace)[at]][:TOP]
     scaled = text.SCALED[story.scale].format(d_head=config.d_head)
     if story.changes("temperature"):
         scaled = text.DIVIDED.format(scaled=scaled, temperature=f"{story.temperature:g}")
+    numbers = Row(
+        *([float(each[at]) for at in top] for each in (products, scores, row)),
+        total=float(scores[visible_keys(trace)].exp().sum()),
+        visible=int(visible_keys(trace).sum()),
+    )
+    readable = is_readable(trace)
+    places = _places(numbers, divisor, readable)
     cells = {
         "tokens": [token_name(trace, at) for at in top],
         "rule": ["---" for _ in top],
-        "products": [format_change(float(products[at]), plus=False, places=3) for at in top],
-        "scores": [format_change(float(scores[at]), plus=False, places=3) for at in top],
-        "exponentials": [_format_exponential(float(scores[at].exp())) for at in top],
-        "weights": [format_percent(float(row[at])) for at in top],
+        "products": [format_change(each, plus=False, places=places.products) for each in numbers.products],
+        "scores": [format_change(each, plus=False, places=places.scores) for each in numbers.scores],
+        "exponentials": [f"{exp(each):,.{places.exponentials}f}" if readable else "" for each in numbers.scores],
+        "weights": [format_percent(each) for each in numbers.weights],
     }
-    template = text.SCORES + (text.EXPONENTIALS if is_readable(trace) else text.WEIGHTS)
+    template = text.SCORES + (text.EXPONENTIALS if readable else text.WEIGHTS)
     return template.format(
         query=token_name(trace, config.query_index),
-        visible=int(visible_keys(trace).sum()),
+        visible=numbers.visible,
         scaled=scaled,
-        total=_format_exponential(float(scores[visible_keys(trace)].exp().sum())),
+        total=f"{numbers.total:,.{places.exponentials}f}" if readable else "",
         **{name: " | ".join(found) for name, found in cells.items()},
     )
 
 
-def _format_exponential(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}" if value >= 1 else format_weight(value)
+def _places(row: Row, divisor: float, readable: bool) -> Places:
+    """The fewest decimal places with which a calculator gives each shown number from those above it."""
+    choices = [Places(*each) for each in _choices(row.total)]
+    return next((each for each in choices if _agrees(row, divisor, readable, each)), choices[-1])
+
+
+def _choices(total: float) -> Iterator[tuple[int, int, int]]:
+    """Decimal places, those with the fewest digits first."""
+    more = sorted(product(range(MORE_PLACES), repeat=3), key=sum)
+    least = max(0, 4 - len(f"{total:.0f}"))
+    return ((3 + each[0], 3 + each[1], least + each[2]) for each in more if each[0] >= each[1])
+
+
+def _agrees(row: Row, divisor: float, readable: bool, places: Places) -> bool:
+    """Whether each number that is shown with these places follows from the shown ones above it."""
+    scores = [round(score, places.scores) for score in row.scores]
+    quotients = [round(round(each, places.products) / divisor, places.scores) for each in row.products]
+    if not readable:
+        return quotients == scores
+    parts = [round(exp(score), places.exponentials) for score in row.scores]
+    total = round(row.total, places.exponentials)
+    return (
+        quotients == scores
+        and parts == [round(exp(score), places.exponentials) for score in scores]
+        and all(
+            format_percent(part / total) == format_percent(weight) or not 0.001 <= weight <= 0.999
+            for part, weight in zip(parts, row.weights, strict=True)
+        )
+        and (row.visible > len(parts) or round(sum(parts), places.exponentials) == total)
+    )

@@ -24,6 +24,7 @@ from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.session import model_run, page
 from attention.ui.text import start as text
+from attention.ui.text import terms
 from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
@@ -60,15 +61,9 @@ def draw(story: Story, trace: Trace) -> None:
     """Draws the selected step; a narrow window shows its first parts above the picture, the others below it."""
     for key, parts in zip(("story-first", "story-why"), STEPS[story.step], strict=True):
         if parts:
-            with st.container(key=key):
+            with st.container(key=key, gap="xsmall" if story.step == "take over" else "small"):
                 for part in parts:
                     part(story, trace)
-
-
-def draw_below(story: Story, trace: Trace) -> None:
-    """Draws below the picture what all layers make of the selected token, at the last step."""
-    if story.step == "take over" and _is_compared(story, trace):
-        _draw_layers(story, moves(story.sentence, trace.config.query_index, selected_row(trace)))
 
 
 def finding(trace: Trace) -> str:
@@ -202,11 +197,21 @@ def _draw_step(found: list[Move]) -> None:
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
-def _draw_layers(story: Story, found: list[Move]) -> None:
-    """Draws how far all layers bring the token: in words, beside the chart."""
+def _after_layers(story: Story, trace: Trace) -> None:
+    """Draws how far all layers bring the selected token, if it is the word that the story is about."""
+    if not _is_compared(story, trace):
+        return
+    found = moves(story.sentence, trace.config.query_index, selected_row(trace))
     last = charts.RECORDED if story.altered else charts.LAYERS
     rows = [
-        {"word": move.word, "stage": stage, "cosine": cosine, "least": min(ends), "most": max(ends)}
+        {
+            "word": move.word,
+            "stage": stage,
+            "cosine": cosine,
+            "label": format_mean(cosine),
+            "least": min(ends),
+            "most": max(ends),
+        }
         for move in found
         for ends in [(move.before, move.layers)]
         for stage, cosine in zip((charts.BEFORE, last), ends, strict=True)
@@ -218,11 +223,9 @@ def _draw_layers(story: Story, found: list[Move]) -> None:
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    with st.container(border=True, key="six-layers"):
-        words, picture = st.columns([4, 5], gap="medium", vertical_alignment="center")
-    words.markdown(_as_recorded(story, said), help=_rise_sentence(found) or None)
-    with picture:
-        _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+    meant = terms.explanation("layer", "feed-forward layer")
+    st.markdown(_as_recorded(story, said), help=f"{_rise_sentence(found)} {meant}".strip())
+    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
 
 
 def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
@@ -290,5 +293,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
     "weigh": ((_sharpen,), (_weigh,)),
-    "take over": ((_pass_on, _take_over), ()),
+    "take over": ((_pass_on, _take_over), (_after_layers,)),
 }
