@@ -13,7 +13,7 @@ import pytest
 
 from attention.charts import cpu_gpu as charts
 from attention.charts import line_ends, series_look, timing_look
-from attention.charts.timing_marks import OPEN
+from attention.charts.open_marks import GROUP
 from attention.settings import ConfigError
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_series import MEASURED, PUBLISHED, RECORDED
@@ -308,7 +308,7 @@ def test_what_did_not_settle_is_an_open_mark_that_no_line_joins_and_the_headline
         ("lines+markers", ["triangle-up"] * 2, [1024, 2048]),
         ("markers", ["triangle-up-open"] * 2, [512, 4096]),
     ]
-    assert [trace["name"] for trace in found if trace.get("legendgroup") == OPEN] == ["open marks: unstable times"]
+    assert [trace["name"] for trace in found if trace.get("legendgroup") == GROUP] == ["open marks: unstable times"]
     said = [
         cpu_gpu_summary.between(cpu_gpu_series.cpu(CpuGpuSettings(), some), cpu_gpu_series.gpus(CpuGpuSettings(), some))
         for some in (loose, CPU)

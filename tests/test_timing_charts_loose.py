@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from attention.charts import open_marks
 from attention.charts import timing_marks as marks
 from attention.charts import timings as charts
 from tests.test_timing_charts import CARD, CPU, LENGTHS, traces
@@ -18,7 +19,7 @@ def split_traces(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]
     """The traces that are joined, those that are open, and what the legend says of these."""
     joined = [trace for trace in drawn if "lines" in trace.get("mode", "") and "customdata" in trace]
     loose = [trace for trace in drawn if trace.get("mode") == "markers" and "customdata" in trace]
-    return joined, loose, [trace for trace in drawn if trace.get("legendgroup") == marks.OPEN]
+    return joined, loose, [trace for trace in drawn if trace.get("legendgroup") == open_marks.GROUP]
 
 
 @pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
@@ -30,7 +31,7 @@ def test_what_did_not_settle_is_open_and_on_a_dotted_line(name):
     (points,) = loose
     assert len(points["x"]) == 2
     assert points["marker"]["symbol"].endswith("-open")
-    assert points["marker"]["line"]["width"] == marks.OPEN_LINE, "a faint mark is not visible in the dark theme"
+    assert points["marker"]["line"]["width"] == open_marks.LINE, "a faint mark is not visible in the dark theme"
     assert points["legendgroup"] == joined[-1]["legendgroup"]
     assert not points["showlegend"], "one entry of the legend a line"
     assert all(not trace["marker"]["symbol"].endswith("-open") for trace in joined)

@@ -8,15 +8,16 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attention.charts import open_marks
 from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import time_ticks
-from attention.charts.timing_marks import FONT, OPEN_LINE, wrap_hover_label
+from attention.charts.timing_marks import FONT, wrap_hover_label
 from attention.timing import cpu_gpu_summary
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
-from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.data_sheets import sheet_name
 from attention.timing.units import seconds as spelt
 
 HEIGHT = 430  # pixels
@@ -89,7 +90,7 @@ def _name(series: TimingSeries, name: str, found: BreakEven) -> str:
 
 def _device(series: TimingSeries) -> str:
     """The short name of the device of a line."""
-    known = next((name for name in DATA_SHEETS if name in series.device), series.device)
+    known = sheet_name(series.device) or series.device
     cores = re.search(r"\b(\d+) cores?\b", series.device)
     return f"{cores[1]}-core CPU" if cores else known
 
@@ -123,7 +124,7 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                     "symbol": looks["symbol"] + "-open" * (not stable),
                     "size": size if stable else [0 if i in firm else size for i in at],
                     "color": looks["color"],
-                    "line": {"width": 0 if stable else OPEN_LINE},
+                    "line": {"width": 0 if stable else open_marks.LINE},
                 },
                 customdata=[
                     f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}{more}"

@@ -13,17 +13,16 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.charts import cpu_gpu_axes
+from attention.charts import cpu_gpu_axes, open_marks
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_look import ROOFS
 from attention.charts.timing_marks import FAINT, wrap_hover_label, wrap_label
-from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
-from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.data_sheets import DATA_SHEETS, sheet_name
 from attention.timing.units import seconds as spelt
 
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
@@ -147,7 +146,9 @@ def _rate(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gp
 def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
     every = [rival for rival in [*([cpu] if cpu else []), *gpus] if not rival.setting]
     ends = [cpu_gpu_series.intensity(n, versus, rival.dtype) for rival in every for n in cpu_gpu_series.lengths(every)]
-    names = versus.gpus or tuple(dict.fromkeys(rival.device for rival in every if rival.device in DATA_SHEETS))
+    names = versus.gpus or tuple(
+        dict.fromkeys(filter(None, (sheet_name(rival.device) for rival in every if rival.dtype != "float32")))
+    )
     for name, dash in zip(names, cycle(ROOFS)):
         sheet = DATA_SHEETS[name]
         note = f", {sheet.note}" if sheet.note else ""
@@ -194,7 +195,7 @@ def _line(
     carried: bool = False,
     more: str = "",
 ) -> None:
-    """Adds a line with marks through the stable times; the others are open marks that no line joins."""
+    """Adds a line with marks through the stable times; the others are open marks, on a dotted line."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
     name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
@@ -207,7 +208,8 @@ def _line(
             mode="markers",
             showlegend=not firm,
         )
-        says_loose(found, [mark.point.loose for mark in loose])
+        open_marks.join(found, label, end, [mark.x for mark in marks], [mark.y for mark in marks], looks)
+        open_marks.explain(found, [mark.point.loose for mark in loose])
 
 
 def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
@@ -219,7 +221,7 @@ def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> 
 
 def _end_name(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
     """Returns the name at the end of a line: its method only where two lines of a device differ in nothing else."""
-    short = next((name for name in DATA_SHEETS if name in rival.device), rival.device[:LONGEST])
+    short = sheet_name(rival.device) or rival.device[:LONGEST]
     device = short if rival in gpus else "CPU"
     alike = [gpu for gpu in gpus if (gpu.device, gpu.dtype, gpu.kind) == (rival.device, rival.dtype, rival.kind)]
     which = [rival.method] * (len(alike) > 1) + [rival.dtype] * (len(alike) > 1 or not carried)

@@ -9,9 +9,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attention.charts import open_marks
 from attention.charts.line_ends import name_lines
 from attention.charts.timing_axes import rate_ticks, time_ticks
-from attention.charts.timing_marks import FONT, LEGEND, OPEN, ROW, WIDTH, foot
+from attention.charts.timing_marks import FONT, LEGEND, ROW, WIDTH, foot
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -37,7 +38,7 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
         hovermode="closest",
     )
     if is_named:
-        opened: list[Any] = list(found.select_traces({"legendgroup": OPEN}))
+        opened: list[Any] = list(found.select_traces({"legendgroup": open_marks.GROUP}))
         found.update_layout(**foot([f"○ {trace.name}" for trace in opened], HEIGHT))
     found.update_xaxes(type="log", **_across(versus, every))
     title = Y.get(versus.picture, Y["rate"])

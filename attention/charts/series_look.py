@@ -2,7 +2,7 @@
 
 A recorded CPU, this server's CPU, a GPU alone, a GPU with the copy and the visitor's own GPU have the colours and marks of
 `timing_look`. Other GPUs have further colours. Published figures are dotted, with marks of thin strokes and colours that no
-timing has. A time that is not stable is an open mark that no line joins.
+timing has. A time that is not stable is an open mark on a dotted line.
 """
 
 from __future__ import annotations

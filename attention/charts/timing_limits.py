@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
+from attention.charts import open_marks
 from attention.charts import timing_marks as marks
 from attention.charts.timing_look import SHEETS
 from attention.timing import comparison
@@ -49,7 +50,7 @@ def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
         meta=f"{name}, limit by its data sheet",
         mode="lines",
         line={"dash": "dashdot", "width": 1.5, "color": SHEETS[name]},
-        legendrank=marks.LAST,
+        legendrank=open_marks.LAST,
         customdata=[[f"{length:,}", seconds(least)] for length, least in line.items()],
         hovertemplate=f"{wrapped}<br>%{{customdata[0]}} tokens<br>at least %{{customdata[1]}}<extra></extra>",
     )

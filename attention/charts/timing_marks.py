@@ -14,7 +14,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.charts import theme
+from attention.charts import open_marks, theme
 from attention.charts.line_ends import name_lines
 from attention.charts.timing_look import Look, open_symbol
 from attention.number_format import format_percent
@@ -34,12 +34,8 @@ FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
 FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
-OPEN_LINE = 2  # pixels of the line of an open mark
 AXIS = 56  # pixels of the axis of lengths and its title
-LOOSE = "open marks: {why}"
 PALE_BARS = "pale bars: {why}"
-OPEN = "open marks"  # the group of the entry of a legend that explains them
-LAST = 2000  # rank of the last entry of a legend; the others have 1000
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -88,7 +84,7 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
-        opened: list[Any] = list(figure.select_traces({"legendgroup": OPEN}))
+        opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
         rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
@@ -190,59 +186,16 @@ def line(
                 "symbol": shape if of else open_symbol(shape),
                 "size": 8 + 3 * own,
                 "color": color,
-                "line": {"width": 0 if of else OPEN_LINE},
+                "line": {"width": 0 if of else open_marks.LINE},
             },
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
             hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
             **(joined if of else {"mode": "markers"}),
         )
     if not all(firm):
-        _dotted(figure, label, name, marks, look)
-        device = "" if why else line_names.machine(points[0])
-        loose(figure, reasons, device)
-
-
-def _dotted(figure: go.Figure, label: str, name: str, marks: Sequence[tuple], look: Look) -> None:
-    """Adds a dotted line through all points of a line; it has no marks, but the name of the line stands at its end."""
-    points, x, y, *_ = zip(*marks, strict=True)
-    color, shape = look.color(points[0]), look.shape(points[0])
-    figure.add_scatter(
-        x=x,
-        y=y,
-        name=wrap_label(name),
-        meta=name,
-        legendgroup=label,
-        showlegend=False,
-        mode="lines+markers",
-        marker={"symbol": shape, "opacity": 0, "color": color},
-        line={"color": color, "width": 1.5, "dash": "dot"},
-        hoverinfo="skip",
-    )
-
-
-def loose(figure: go.Figure, reasons: Iterable[str], device: str = "") -> None:
-    """Adds one legend entry that explains open marks, by the reasons of all of them, for each `device` if they differ."""
-    earlier: list[Any] = list(figure.select_traces({"legendgroup": OPEN}))
-    known = [each for trace in earlier for each in zip(trace.text, trace.ids, strict=True)]
-    every = list(dict.fromkeys([*known, *((why, device) for why in reasons if why)]))
-    words = {of: convergence.open_marks(why for why, each in every if each == of) for _, of in every}
-    alike = len(set(words.values())) == 1
-    told = dict.fromkeys(why if alike else f"{why} ({of})" for of, why in words.items())
-    texts, devices = ([*values] for values in zip(*every, strict=True))
-    said = {"name": LOOSE.format(why=", ".join(told)), "text": texts, "ids": devices}
-    if earlier:
-        earlier[0].update(said)
-        return
-    figure.add_scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 8, "color": "gray", "line": {"width": OPEN_LINE}},
-        legendgroup=OPEN,
-        legendrank=LAST,
-        hoverinfo="skip",
-        **said,
-    )
+        style = {"color": look.color(points[0]), "symbol": look.shape(points[0])}
+        open_marks.join(figure, label, wrap_label(name), [x for _, x, *_ in marks], ys, style)
+        open_marks.explain(figure, reasons, "" if why else line_names.machine(points[0]))
 
 
 def band(

@@ -14,7 +14,7 @@ from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
-from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.data_sheets import DATA_SHEETS, sheet_name
 from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.recordings import Timing, lines
 from attention.timing.recordings.labels import axes_text
@@ -123,11 +123,11 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
 
 def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
     """The largest share of its limit that a GPU reaches, by its data sheet, and the CPU, as measured."""
-    known = [gpu for gpu in gpus if gpu.device in DATA_SHEETS and not gpu.setting]
+    known = [gpu for gpu in gpus if sheet_name(gpu.device) and gpu.dtype != "float32" and not gpu.setting]
     shares = [
         (point.rate / min(sheet.operations, sheet.traffic * work), gpu, point)
         for gpu in known
-        if (sheet := DATA_SHEETS[gpu.device])
+        if (sheet := DATA_SHEETS[sheet_name(gpu.device)])
         for point in gpu.points
         if point.is_stable and (work := cpu_gpu_series.intensity(point.length, versus, gpu.dtype))
     ]

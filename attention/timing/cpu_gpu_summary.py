@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
-from attention.timing.data_sheets import BUSES, DATA_SHEETS
+from attention.timing.data_sheets import BUSES, sheet_name
 from attention.timing.published import PRINTED
 from attention.timing.recordings import Timing
 
@@ -105,7 +105,7 @@ def name_gpu(gpu: TimingSeries) -> str:
 
 def name_card(device: str) -> str:
     """The name of a GPU with its article, by the short name of its data sheet if it has one, like "an H100"."""
-    return name_with_article(next((name for name in DATA_SHEETS if name in device), device))
+    return name_with_article(sheet_name(device) or device)
 
 
 def name_cpu(cpu: TimingSeries, gpu: TimingSeries) -> str:

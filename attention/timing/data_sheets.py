@@ -63,6 +63,11 @@ BUSES: dict[str, float] = {  # assumed bytes per second: about four fifths of th
 }
 
 
+def sheet_name(device: str) -> str:
+    """Returns the short name of a GPU that has a data sheet, like "H100"; empty for other devices."""
+    return next((name for name in DATA_SHEETS if name in device), "")
+
+
 @dataclass(frozen=True)
 class Limit:
     """The least seconds of one call on a GPU: its products, its traffic in the GPU's memory, the launch, the transfers."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from textwrap import wrap
 
 from attention.timing import cpu_gpu_summary
-from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.data_sheets import sheet_name
 from attention.timing.recordings import Timing, lines
 from attention.timing.recordings.labels import axes_text
 from attention.timing.recordings.timing import BROWSER
@@ -22,7 +22,7 @@ def machine(timing: Timing) -> str:
         return f"your GPU ({timing.device_name})"
     if timing.device == "cpu":
         return "this CPU" if not timing.source else re.sub("^an? ", "", cpu_gpu_summary.a_cpu(timing.device_name))
-    return next((name for name in DATA_SHEETS if name in timing.device_name), timing.device_name)
+    return sheet_name(timing.device_name) or timing.device_name
 
 
 def machine_in_sentence(timing: Timing) -> str:

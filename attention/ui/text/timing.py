@@ -114,7 +114,7 @@ CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller ba
 MARKS = (
     "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
     "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open marks "
-    "that no line joins are unstable times."
+    "on dotted lines are unstable times."
 )
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"
