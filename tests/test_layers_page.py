@@ -31,6 +31,7 @@ from attention.ui.session.visit_state import VisitState
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_alike, layers_compared, model_switches
+from attention.ui.views import layers_copies as copies_of
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
@@ -150,9 +151,11 @@ def test_heads_that_stand_out_are_named():
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [
-        each for each in test.caption if each.value.startswith("Colour: mean over the queries whose token occurred")
+        each for each in test.caption if each.value.startswith("Colour: weight on what followed an earlier copy")
     ]
-    assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.value
+    assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
+    assert said.value.endswith("mean over the queries whose token occurred before. The headline counts heads over 50%.")
+    assert maps.HIGH == 0.5
     assert text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
@@ -189,6 +192,8 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         none = run(PAGE, LAYERED.begins | {"layer_map": name})
         assert (
             why in words(none)
+            and len(tables(none)) == len(tables(test)) - 1
+            and none.button(key="higher").label.endswith(" instead")
             and " · ranked " not in words(none)
             and "Next head" not in {each.key for each in none.button}
         )
@@ -212,11 +217,11 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     weight = float(trace(Config.of(REPEATED, layer=18, head=6)).weights[6, query, key])
     token = f"“{read[query]}”"
     said = f"Framed: {token} ({query}) puts {weight:.1%} on “{read[key]}” ({key}), which followed {token} ({key - 1})."
-    assert marks["says"] == said
-    assert text.REPEATS.format(word="revert") in captions(test)
-    assert text.DIAGONALS in captions(test) and text.DIAGONALS not in captions(
-        run(PAGE, LAYERED.begins | {"layer": "17", "head": "5"})
-    )
+    assert marks["says"] == f"{text.DIAGONALS}\n{said}"
+    assert text.REPEATS.format(word="revert") in captions(test) and text.DIAGONALS not in captions(test)
+    config, weak = Config.of(REPEATED, layer=18, head=6), Config.of(REPEATED, layer=17, head=5)
+    assert copies_of.use_sentence(config, None).startswith(text.DIAGONALS)
+    assert copies_of.use_sentence(weak, None) == text.USE
     weights, texts = (
         trace(Config.of(REPEATED, layer=18, head=6)).weights[6],
         [*"#", *words_read, *words_read, *words_read],

@@ -3,6 +3,7 @@
 import json
 import struct
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -357,6 +358,16 @@ def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():
 def test_charts_bring_no_data_of_their_own(spec):
     assert '"data"' not in json.dumps(spec)
     assert '"domain": [0, 1]' in json.dumps(spec)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 8, 16, 40])
+def test_names_at_the_ends_of_lines_are_apart_and_near_them(heads):
+    ends = [0.4 + 0.02 * (head % 5) for head in range(heads)]
+    heights = shares.name_heights(ends)
+    named = sorted(height for height in heights if height is not None)
+    assert all(after - before > 0.06 for before, after in pairwise(named)) and 0 <= named[0] <= named[-1] <= 1
+    assert all(height is not None for height in heights) == (heads <= 16)
+    assert max(heights, key=lambda height: height or 0.0) == heights[ends.index(max(ends))]
 
 
 def _typed_knobs(knobs):

@@ -19,10 +19,14 @@ LEAST = 9  # minimum height of a layer in pixels
 
 
 class Room(NamedTuple):
-    """The room of a map in pixels: maximum height of a layer, and of all unless their minimum needs more."""
+    """The room of a map in pixels: maximum height of a layer, and of all unless their minimum needs more.
+
+    `key`: whether there is room for the key to the colours if numbers are in the cells.
+    """
 
     row: int = 52
     high: int = 440
+    key: bool = False
 
 
 USUAL = Room()
@@ -54,7 +58,7 @@ def numbers(
     Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`: then those of small shares are left out. The
     selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
     place of colour and number. `title`: what the map shows, above it, in place of the label at its colours; percentages of few
-    heads are legible without these.
+    heads are legible without these, and have none unless the `room` has a `key`.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top / 2, top], range=list(theme.NUMBERS), clamp=True)
@@ -65,7 +69,7 @@ def numbers(
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
-    legible = title and percent and tall and heads <= FEW
+    legible = title and percent and tall and heads <= FEW and not room.key
     color = alt.Color("value:Q", scale=scale, legend=None if legible else _bar("" if title else label, percent))
     cells = (
         alt.Chart(name="cells")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,10 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.spec import dataless
 from attention.number_format import PERCENT
+
+GROUPINGS, AXIS = 300, 80  # pixels of the height of the lines by grouping, and what the axis below takes of it
+LETTERS, LINE = 12, 14  # pixels of the names of their heads, and from one name to the next
+ROOM = {"left": 0, "top": 8, "right": 44, "bottom": 0}  # pixels around the lines, for the names on the right
 
 
 @lru_cache(maxsize=64)
@@ -34,15 +39,44 @@ def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
 def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     """Returns one line per head over the columns `kv_heads`, `head`, `moved`, as a Vega-Lite specification.
 
-    They go from multi-head on the left to multi-query on the right; the axis is 0 to 1, a rule marks `used`.
+    They go from multi-head on the left to multi-query on the right; the axis is 0 to 1, a rule marks `used`. Heads are named
+    behind the ends of their lines, at the height `named` of the table, which `name_heights` spreads; those without have no name.
     """
     x = alt.X("kv_heads:O", title="key-value heads →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
-    y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    whole = alt.Scale(domain=[0, 1])
+    y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=whole)
     tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=PERCENT)]
     lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)
     here = alt.Chart().mark_rule(color=theme.QUERY, strokeDash=[4, 3]).encode(x=x)
     here = here.transform_filter(f"datum.kv_heads == {used}")
-    return dataless(alt.layer(here, lines).properties(height=theme.SMALL_HEIGHT - 60))
+    ends = (
+        alt.Chart()
+        .transform_filter("isValid(datum.named)")
+        .encode(x=x, y=alt.Y("named:Q", scale=whole), tooltip=tooltip)
+    )
+    dots = ends.mark_point(xOffset=11, size=40, opacity=1, filled=True, aria=False).encode(color=_colors(max(kv_heads)))
+    words = ends.mark_text(align="left", dx=18, fontSize=LETTERS, aria=False).encode(
+        text=alt.Text("label:N"), color=alt.value("currentColor")
+    )
+    return dataless(alt.layer(here, lines, dots, words).properties(height=GROUPINGS)) | {"padding": ROOM}
+
+
+def name_heights(values: Sequence[float]) -> list[float | None]:
+    """Returns a height for the name of each line that ends at these values, 0 to 1, so that names are apart.
+
+    If there are too many, every second name is left out, and so on: None.
+    """
+    apart, order = LINE / (GROUPINGS - AXIS), sorted(range(len(values)), key=lambda at: -values[at])
+    every = 1
+    while (-(-len(order) // every) - 1) * apart > 1:
+        every += 1
+    heights: list[float | None] = [None] * len(values)
+    named, below = order[::every], 1.0 + apart
+    for place, at in enumerate(named):
+        room = (len(named) - 1 - place) * apart  # of those further down
+        below = max(min(values[at], below - apart), room)
+        heights[at] = below
+    return heights
 
 
 @lru_cache(maxsize=4)

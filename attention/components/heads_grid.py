@@ -44,10 +44,10 @@ def heads_grid(
     `on_pin` runs before the rerun that a pin causes; `st.session_state[key]["pin"]` then contains the new pin. A click,
     Enter or Space pins immediately, arrow keys after a pause. `height` is in CSS pixels and does not depend on the number
     of heads; narrow windows show two squares per row, as high as needed. `note` is shown next to the squares, `names` next
-    to the head numbers: what each head does, "" if there is no word for it. `certain`: the first `certain` heads are exact,
-    the others a preview; None if all are exact. `address`: the query string that the address bar has, and the one that it
-    gets once the cells are painted. `painted`: the link of the picture, if it is not that of the config. `kept`: whether the
-    browser keeps the cells.
+    to the head numbers: what each head does, "" if there is no word for it; a second line of a name is shown on hover only.
+    `certain`: the first `certain` heads are exact, the others a preview; None if all are exact. `address`: the query string
+    that the address bar has, and the one that it gets once the cells are painted. `painted`: the link of the picture, if it
+    is not that of the config. `kept`: whether the browser keeps the cells.
     """
     data = message(
         config,

@@ -2,7 +2,9 @@
 // narrow window.
 
 import { createElement, signs } from "./elements.js";
-import { across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE } from "./heads_grid_square.js";
+import {
+  across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, shortName, snapSide, TITLE, WIDE,
+} from "./heads_grid_square.js";
 import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
 
 /**
@@ -65,7 +67,7 @@ export function arrangeLarge(data, width) {
  */
 function fitNamed(data, width, height, wide) {
   const plain = fitBeside(data, width, height, wide, TITLE);
-  const longest = Math.max(0, ...data.names.map((name) => signs(name ?? "").length));
+  const longest = Math.max(0, ...data.names.map((name) => signs(shortName(name)).length));
   if (!longest || plain.side >= NUMBER + NAME_LETTER * longest) return plain;
   return { ...fitBeside(data, width, height, wide, TITLE + LINE), stacked: true };
 }

@@ -4,7 +4,7 @@ import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./ce
 import { find, createElement, penOf } from "./elements.js";
 import { share, timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
-import { keyTokens } from "./heads_grid_square.js";
+import { keyTokens, shortName } from "./heads_grid_square.js";
 import {
   cellText, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
   tableTitle, titleOf, tokenText, UNDER,
@@ -59,7 +59,7 @@ export function setReadout(grid, cell) {
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
   readout.even.textContent = timesEven(data, cell);
-  const said = sentence(data, cell), role = data.names[cell.head] ?? "";
+  const said = sentence(data, cell), role = shortName(data.names[cell.head]);
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
   const alone = grid.plan.wide && named ? said : "";

@@ -2,7 +2,7 @@
 
 import { find, createElement, penOf } from "./elements.js";
 import { differenceTicks } from "./difference_cells.js";
-import { DIFFERENCE, OWN_MAXIMUM, scaleName, WEIGHT } from "./heads_grid_words.js";
+import { DIFFERENCE, OWN_MAXIMUM, scaleName, TIMES_UNIFORM, WEIGHT } from "./heads_grid_words.js";
 import { RAMP, ramp } from "./theme.js";
 import { evenMarks, mirrorMarks } from "./uniform.js";
 
@@ -26,8 +26,9 @@ export function setScale({ root, data }) {
   });
   find(root, ".ticks").replaceChildren(...marks);
   find(root, ".scale-name").textContent = scaleName({ colors: data.colors, sides: Boolean(data.sides) });
-  find(root, ".why").textContent = data.why;
-  root.classList.toggle("even", data.colors === "times even" && !data.sides);
+  const even = data.colors === "times even" && !data.sides;
+  find(root, ".why").textContent = even ? `${TIMES_UNIFORM}\n${data.why}`.trim() : data.why;
+  root.classList.toggle("even", even);
   root.classList.toggle("sides", Boolean(data.sides));
   find(root, ".of-weight").textContent = data.sides ? DIFFERENCE : WEIGHT;
 }

@@ -13,7 +13,6 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
 const WORDED = 110;  // width from which a caption is in words
-const SHARE = / \(\d+\/\d+\)$/;  // on how many texts a head has its role
 const DOT = 17;  // width of what stands beside the words of a caption
 
 /**
@@ -133,6 +132,14 @@ function same(a, b) {
 }
 
 /**
+ * Returns what a head does without its second line, which is shown on hover: on how many texts it does so.
+ * @param {string} [name]
+ */
+export function shortName(name = "") {
+  return name.split("\n")[0];
+}
+
+/**
  * Sets the title of a square: the number of its head, what the head does, and its maximum on a scale of its own.
  * @param {Figure} figure
  * @param {GridData} data
@@ -148,8 +155,7 @@ export function setCaption({ element }, data, h, width) {
   const told = (/** @type {string} */ name) => [name, shared, maximum].filter(Boolean).join(" · ");
   const title = headTitle({}, data.per ? h % data.per : h);
   find(element, "figcaption b").textContent = data.per || width >= WORDED ? title : `${h}`;
-  const short = width < WORDED ? role.replace(SHARE, "") : role;
-  Object.assign(find(element, "figcaption span"), { textContent: told(short), title: told(role) });
+  Object.assign(find(element, "figcaption span"), { textContent: told(shortName(role)), title: told(role) });
 }
 
 /**

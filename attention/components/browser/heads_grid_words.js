@@ -70,6 +70,7 @@ export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked",
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
 export const BEFORE = "Before training", UNDER = "under 0.1%";
 export const OWN_MAXIMUM = ["0", "half", "head max"];
+export const TIMES_UNIFORM = "1: the weight if all visible keys got the same. 10: ten times that.";
 const ROOTS = { root: " (square root)", log: " (log)" };
 
 /** @param {{ heads: number, queries: number, keys: number }} sizes */
@@ -207,7 +208,7 @@ export function tableTitle({ head, query, shown, all }) {
 /** @param {{ colors: string, sides: boolean }} scale */
 export function scaleName({ colors, sides }) {
   if (sides) return `${DIFFERENCE}, from −1 to 1${ROOTS[/** @type {"root" | "log"} */ (colors)] ?? ""}`;
-  if (colors === "times even") return "weight, compared with uniform";
+  if (colors === "times even") return "weight, × uniform";
   return colors === "linear" ? WEIGHT : `${WEIGHT} (${colors})`;
 }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
+from typing import NoReturn
 
 import streamlit as st
 
@@ -122,7 +123,22 @@ def read_typed(config: Config, prompt: Prompt, typed: str) -> list[str]:
     if fitting.strip() and fitting != prompt.text:
         query = {name: value for name, value in to_query(config).items() if name not in OF_TOKENS}
         start(replace(prompt, text=fitting), query | {"layer": str(config.layer), "head": str(config.head)})
+        if kept := session().kept.requested:
+            session().kept.requested = replace(kept, new_text=True)
     return notes
+
+
+def take_new_text(config: Config) -> bool:
+    """Whether a text was typed, and no head has been selected since: true once, for a page that selects one."""
+    kept = session().kept
+    is_new, kept.new_text = kept.new_text == (config.source, f"{config.layer}", f"{config.head}"), None
+    return is_new
+
+
+def show_next(query: dict[str, str]) -> NoReturn:
+    """Runs the page again with the settings of a query, as if a link with it had been opened."""
+    session().kept.next_query = query
+    st.rerun()
 
 
 def open_link(query: dict[str, str]) -> dict[str, str]:
@@ -157,10 +173,13 @@ def recording_of(prompt: Prompt) -> str:
 def take_result(knobs: Collection[str]) -> dict[str, str] | None:
     """The query of the requested run once it is done, with its source; None before, and if it has failed, which is noted.
 
-    None as well on a page with these knobs that does not show the run, which stays for the next page.
+    None as well on a page with these knobs that does not show the run, which stays for the next page. The query of `show_next`
+    comes first.
     """
     kept = session().kept
-    wanted = kept.requested
+    wanted, following, kept.next_query = kept.requested, kept.next_query, None
+    if following is not None:
+        return following
     if wanted is None or wanted.job is None or wanted.job.open or not _shows(knobs, wanted):
         return None
     kept.requested = replace(wanted, job=None, why=wanted.job.said or text.STOPPED)
@@ -172,6 +191,7 @@ def take_result(knobs: Collection[str]) -> dict[str, str] | None:
         kept.requested = replace(wanted, job=None, why=str(error))
         return None
     kept.requested = None
+    kept.new_text = (source, wanted.query["layer"], wanted.query["head"]) if wanted.new_text else None
     if pinned_run(wanted.query):  # side A is done; B may be a run as well
         return open_link(with_pinned(wanted.query, source))
     return wanted.query | {"source": source}

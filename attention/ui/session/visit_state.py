@@ -54,7 +54,7 @@ class Taken:
 class Requested:
     """A model's run that a typed text or a link asks for, and the query of the picture that it will be shown in.
 
-    `job`: the run; None if it can't run or has failed, and `why`.
+    `job`: the run; None if it can't run or has failed, and `why`. `new_text`: the text was typed beside the picture of another.
     """
 
     prompt: Prompt
@@ -62,6 +62,7 @@ class Requested:
     typed: bool = True
     job: ModelJob | None = None
     why: str = ""
+    new_text: bool = False
 
 
 @dataclass
@@ -121,6 +122,10 @@ class VisitState:
     )  # source and content by reading and part
     requested: Requested | None = None  # the run that a typed text or a link requested last
     prompts: dict[str, Prompt] = field(default_factory=dict)  # what to run again, by source
+    new_text: tuple[str, ...] | None = (
+        None  # of the last text that was typed: its source, and the layer and head it came with
+    )
+    next_query: dict[str, str] | None = None  # the settings that the next run shows
 
     # Uploads and Your data
     uploaded: dict[str, Upload] = field(

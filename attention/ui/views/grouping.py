@@ -10,6 +10,7 @@ import streamlit as st
 from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
+from attention.number_format import format_head
 from attention.ui import results
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
@@ -101,6 +102,9 @@ def _choose(config: Config, kv_heads: int) -> None:
 
 
 def _lines(found: list[Grouping]) -> dict[str, list[Any]]:
-    """Columns of a table with one row per grouping and head."""
-    rows = [(each.kv_heads, head, moved) for each in found for head, moved in enumerate(each.moved)]
-    return dict(zip(("kv_heads", "head", "moved"), map(list, zip(*rows, strict=True)), strict=True))
+    """Columns of a table with one row per grouping and head; in those of the last grouping, heads have their names."""
+    heads = range(len(found[-1].moved))
+    rows = [(each.kv_heads, head, each.moved[head], format_head(head), None) for each in found[:-1] for head in heads]
+    heights = shares.name_heights(found[-1].moved)
+    rows += [(found[-1].kv_heads, head, found[-1].moved[head], format_head(head), heights[head]) for head in heads]
+    return dict(zip(("kv_heads", "head", "moved", "label", "named"), map(list, zip(*rows, strict=True)), strict=True))

@@ -65,11 +65,11 @@ def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows; auto is one on which some head is high, if there is any."""
     if config.layer_map in EVERY:
         return config.layer_map
-    usual = _usual_metric(config)
+    usual = usual_metric(config)
     return _higher(usual, config, found) or usual
 
 
-def _usual_metric(config: Config) -> str:
+def usual_metric(config: Config) -> str:
     """The statistic that auto tries first."""
     there = known_metrics(config)
     if config.source == GENERATED and config.input != BEFORE and BUILT in there:
@@ -235,16 +235,23 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
-    """What the colours of the map are, as Markdown."""
+    """What the colours of the map are, as Markdown; "" if there is no map, as all heads have 0."""
     name = number(config, found)
-    said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
+    if absent(config, found):
+        return ""
     if is_weight(config, found):
-        said = text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
-    model = model_run.reader(config.source) if leaves_layers_out(config) else None
-    why = text.CHOSEN if config.source.startswith("recorded:") else ""
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name])
+    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
+
+
+def recorded_sentence(config: Config) -> str:
+    """Which layers of the model are recorded, and why, as Markdown; "" if it has no others."""
+    if not leaves_layers_out(config):
+        return ""
+    model, why = model_run.reader(config.source), text.CHOSEN if config.source.startswith("recorded:") else ""
     count = len(layers(config.source))
-    recorded = text.RECORDED_OF.format(count=count, model=escape(model.model), why=why) if model else ""
-    return f"{said} {recorded}".rstrip()
+    said = text.RECORDED_OF.format(count=count, model=escape(model.model), why=why) if model else ""
+    return f"{said} {text.RECORDED}".lstrip()
 
 
 def leaves_layers_out(config: Config) -> bool:

@@ -93,7 +93,7 @@ def _row_sums(config: Config) -> str:
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it.
 
-    A role of a real model has with it on how many texts of how many the head has it.
+    A role of a real model has a second line, which is shown on hover: on how many short texts the head has it.
     """
     if questions.unsaid(config):
         return [""] * len(roles)

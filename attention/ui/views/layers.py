@@ -26,7 +26,7 @@ from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.session import browser_yield, page, present
+from attention.ui.session import browser_yield, model_run, page, present
 from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
@@ -39,8 +39,8 @@ from attention.ui.views.pinned_sides import has_layer_difference
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
-HEIGHT = 440  # pixels of the selected head with its axes, which leaves 356 for its map
-ROOM = Room(100, 334)  # of the map of all heads beside it, which ends at the same height
+HEIGHT = 430  # pixels of the selected head with its axes, which leaves 346 for its map
+ROOM = Room(100, 270, key=True)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
@@ -56,6 +56,7 @@ def view(config: Config) -> None:
     if questions.question_closes(config):
         return
     found = results.layers.layers(config)
+    _select_highest(config, found)
     sides = sides_shown(config, "difference", has_layer_difference)
     before = results.layers.layers(sides.a.truncated) if sides else None
     alone, unsaid = present.is_embedded(), questions.unsaid(config)
@@ -84,13 +85,15 @@ def view(config: Config) -> None:
         else:
             if not (alone or unsaid):
                 _see_map(config, found)
-            maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
+            if alone or not maps.absent(config, found):
+                maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = maps.statistic_caption(config, found)
         more = (
             text.NUMBERS if maps.is_weight(config, found) else "",
-            text.RECORDED if maps.leaves_layers_out(config) else "",
+            maps.recorded_sentence(config),
         )
-        st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
+        if said:
+            st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
         if not alone:
             _offer_higher(config, found)
             st.html(f'<div id="{MAP}" style="scroll-margin-top: 4rem"></div>')
@@ -116,15 +119,23 @@ def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
 
 
 def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
-    """Another statistic was chosen: the head with its largest value is selected, unless two sides are compared or a question
-    asks for it.
-    """
-    chosen = replace(config, layer_map=page.widgets()["layer_map"])
-    held = maps.cells(maps.number(chosen, found), found)
-    if not held or maps.absent(chosen, found) or config.against or questions.unsaid(config):
-        return page.change()
+    """Another statistic was chosen: the head with its largest value is selected."""
+    page.change(**_highest(replace(config, layer_map=page.widgets()["layer_map"]), found))
+
+
+def _highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
+    """The knobs that select the head with the largest value; {} if two sides are compared or a question asks for it."""
+    held = maps.cells(maps.number(config, found), found)
+    if not held or maps.absent(config, found) or config.against or questions.unsaid(config):
+        return {}
     layer, head = max(held, key=held.__getitem__)
-    return page.change(layer=layer, head=head)
+    return {"layer": layer, "head": head}
+
+
+def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
+    """Selects the head with the largest value once, after a model has read a new text."""
+    if model_run.take_new_text(config) and (highest := _highest(config, found)):
+        model_run.show_next(to_query(replace(config, **highest)))
 
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
@@ -166,10 +177,16 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws a button that shows a statistic on which some head is high, if none is on the one that is shown."""
-    if name := maps.higher_statistic(config, found):
-        label = text.HIGHER.format(statistic=EVERY[name].label.lower())
-        st.button(label, key="higher", type="tertiary", on_click=page.change, kwargs={"layer_map": name})
+    """Draws a button that shows a statistic on which some head is high, if none is on the one that is shown.
+
+    A statistic that is zero for all heads has a button for another one in any case, and no map.
+    """
+    absent = maps.absent(config, found)
+    name = maps.higher_statistic(config, found) or (maps.usual_metric(config) if absent else "")
+    if name:
+        label = (text.INSTEAD if absent else text.HIGHER).format(statistic=EVERY[name].label.lower())
+        knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
+        st.button(label, key="higher", type="secondary" if absent else "tertiary", on_click=page.change, kwargs=knobs)
 
 
 def _several() -> None:
@@ -229,7 +246,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
     if not unsaid and (pair or needs_copies(role)):
         said.insert(0, copies.copies_sentence(config))
     if not unsaid and needs_copies(role):
-        said.append(copies.use_sentence(config))
+        said.append(copies.use_sentence(config, pair))
     if any(said):
         st.caption(" ".join(filter(None, said)))
     several = len(layers(config.source)) > 1

@@ -35,10 +35,11 @@ def marks(config: Config, pair: Copy | None) -> Marks | None:
 
 
 def _example_text(config: Config, pair: Copy) -> str:
-    """The framed pair in words."""
+    """The strong diagonals and the framed pair in words."""
     texts = tokens(config).texts
     query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
-    return text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
+    framed = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
+    return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
 
 
 def lines_sentence(config: Config) -> str:
@@ -62,12 +63,18 @@ def copies_sentence(config: Config) -> str:
     return text.COPIES.format(right=right, places=places)
 
 
-def use_sentence(config: Config) -> str:
-    """What the strong diagonals of a head are in the text that repeats, and of what use such heads are."""
+def use_sentence(config: Config, pair: Copy | None) -> str:
+    """Of what use heads are that copy, in the text that repeats; and what the diagonals are, unless they are said with a pair."""
+    if config.source != next_step.REAL:
+        return ""
+    return " ".join(filter(None, ("" if pair else _diagonals_sentence(config), text.USE)))
+
+
+def _diagonals_sentence(config: Config) -> str:
+    """What the strong diagonals of a head are in the text that repeats; "" if they are not strong, or in any other text."""
     if config.source != next_step.REAL:
         return ""
     trace, words = results.heads.trace(config), len(WORDS.split())
     weights, is_causal = trace.weights[config.head], not trace.mask.triu(1).any()
     back = [words * times - 1 for times in range(1, TIMES)]
-    strong = is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
-    return " ".join(filter(None, (text.DIAGONALS if strong else "", text.USE)))
+    return text.DIAGONALS if is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back) else ""
