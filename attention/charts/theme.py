@@ -1,8 +1,8 @@
 """Sizes, scales and colours of all charts. A colour has the same meaning in each of them.
 
 Weights: one hue, orange, from the background of the page, which is zero, evenly in lightness (L*): on a light page a larger
-weight is darker, on a dark one brighter. The middle of "times even" is the uniform weight. Negative weights are as light as
-positive ones, in teal.
+weight is darker, on a dark one brighter. There the first tenth has a fuller colour, as dark shades are hard to tell apart.
+The middle of "times even" is the uniform weight. Negative weights are as light as positive ones, in teal.
 Masked cells: a hatch of neutral greys, never a colour of the map. The selected query is blue and solid, a key is green and
 dashed; neither is a colour of the map. Heads have their own colours.
 Head statistics have a map of one hue, olive, distances between heads one of another, steel: from the background, white or
@@ -17,11 +17,11 @@ from typing import Any
 # fmt: off
 WEIGHTS = {  # 10 each, as many as a theme of Streamlit has (.streamlit/config.toml); the first is the page's background
     "light": ("#ffffff", "#ffe3ce", "#fec5a4", "#faa77e", "#f48855", "#eb6824", "#ce551d", "#b14316", "#95310f", "#7a1f08"),
-    "dark": ("#14171c", "#3d231b", "#662d17", "#8c3a19", "#b4471a", "#d15f26", "#ee7834", "#f79b66", "#fcbe93", "#ffe0bf"),
+    "dark": ("#14171c", "#4d210f", "#6f2e15", "#923c19", "#b84a1c", "#d46227", "#ef7b38", "#f79d69", "#fcbf94", "#ffe0bf"),
 }
 NEGATIVE = {  # as light as the weights of the same size
     "light": ("#ffffff", "#ceeef1", "#a9dadf", "#86c5cc", "#60b1ba", "#319da8", "#088894", "#05717d", "#025c68", "#014753"),
-    "dark": ("#14171c", "#132d33", "#0c454c", "#0c5c64", "#0b757e", "#108f99", "#26a8b3", "#64bfc8", "#92d7dd", "#bceef3"),
+    "dark": ("#14171c", "#033339", "#024951", "#0c6068", "#0c7881", "#12919b", "#2eaab5", "#67c0c9", "#92d7dd", "#bceef3"),
 }
 # fmt: on
 SIGNED = {page: (*reversed(NEGATIVE[page][1:]), *WEIGHTS[page]) for page in WEIGHTS}  # zero is in the middle

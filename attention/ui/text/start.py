@@ -45,9 +45,9 @@ OWN_PARTS = " A token with “{mark}” continues a word."
 OWN_IN_LINK = "Your sentence is part of the link of this page."
 OWN_TAKE_OVER = (
     "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
-    "weight, multiplies the sum by its **output matrix**, and adds that to the vector of the token. What a word becomes is "
-    "recorded for the two sentences above: choose one of them to see it."
+    "weight, multiplies the sum by its **output matrix**, and adds that to the vector of the token."
 )
+OWN_NOT_COMPARED = "**What a word becomes** is recorded for the two sentences above: choose one of them to see it."
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_MODEL = "See all its heads on Model"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."

@@ -236,6 +236,7 @@ def _pass_on(story: Story, trace: Trace) -> None:
     """Draws what the selected token takes from the others."""
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
+        st.markdown(text.OWN_NOT_COMPARED)
         return
     row = selected_row(trace)
     most = int(row.argmax())
