@@ -47,5 +47,13 @@ export function mirrorMarks(marks) {
   return [...less.reverse(), [0.5, least === "0" ? "0" : `±${least}`], ...up];
 }
 
-/** @type {typeof number}  a percentage with three significant digits, for rows that are distributions */
-export const share = (code, weight) => (code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight));
+const FAINT = 1e-6;  // 0.0001%: a smaller share would have an exponent, or many zeros
+
+/**
+ * Returns a percentage with three significant digits, for rows that are distributions.
+ * @type {typeof number}
+ */
+export function share(code, weight) {
+  if (code < LEAST) return number(code, weight);
+  return code > LEAST && weight >= FAINT ? `${(100 * weight).toPrecision(3)}%` : "<0.0001%";
+}
