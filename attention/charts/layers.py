@@ -194,13 +194,19 @@ def height(layers: int, room: Room = USUAL) -> int:
 
 
 def _bar(label: str, percent: bool = False) -> alt.Legend:
-    """Returns the colour scale, below the cells, which have the whole width."""
+    """Returns the colour scale, below the cells, which have the whole width.
+
+    It has squares: a gradient vanishes once the address of the page changes, as Vega refers to it by the address.
+    """
     form: Any = ".0%" if percent else alt.Undefined
     return alt.Legend(
         title=label or None,
         orient="bottom",
-        gradientLength=160,
-        gradientThickness=10,
+        type="symbol",
+        symbolType="square",
+        symbolSize=150,
+        symbolStrokeColor=theme.HIDDEN,
+        symbolStrokeWidth=1,
         tickCount=3,
         format=form,
         offset=4,
