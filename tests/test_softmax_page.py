@@ -22,6 +22,7 @@ from attention.analysis.position_curves import MODELS
 from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
+from attention.inputs import BEFORE
 from attention.number_format import format_mean, format_percent
 from attention.sources import constructed
 from attention.ui.views import softmax, softmax_all, softmax_row
@@ -343,5 +344,12 @@ def test_the_badge_says_so_if_the_head_of_the_row_is_the_random_one_among_hand_b
     config = Config(projections="constructed", heads=8, d_model=512)
     random = [head for head in range(8) if "is random" in softmax._beside(replace(config, head=head))]
     assert random == [head for head in range(8) if constructed.random(head)] and random
-    assert "is random" in softmax._beside(replace(config, head=random[0], topic="all"))
-    assert "is random" not in softmax._beside(replace(config, head=random[0], topic="scaling"))
+    for topic in ("all", "scaling"):  # not of a single head
+        assert "is random" not in softmax._beside(replace(config, head=random[0], topic=topic))
+    differential = replace(
+        config, softmax="differential", head=random[0]
+    )  # its two softmaxes: an even and a random one
+    assert "is random" not in softmax._beside(differential)
+    assert "each of the two softmaxes of a head" in softmax.provenance.full_text(differential)
+    learned = replace(config, input=BEFORE)  # the last of each eight has a rule there
+    assert "random" not in softmax.provenance.full_text(learned)

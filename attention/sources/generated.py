@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.fitting import fixed_by_source
-from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
+from attention.inputs import BEFORE, INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
 from attention.knobs import DEFAULTS
 from attention.operations.differential import join_halves, split_halves
@@ -51,12 +51,16 @@ LATER = (
 )  # knobs that act later
 MADE = {  # how the heads were made, by the projections
     "constructed": "Hand-built heads, one role each, not learned. Of each eight, the seventh is so weak that it attends to all "
-    "keys about equally, and the last is random, for comparison.",
+    "keys about equally{last}.",
     "independent": "Random heads, untrained: random projections for queries and keys.",
     "tied": "Random heads, untrained: one random projection for both queries and keys.",
     "identity": "No projections: every head compares some channels of the tokens directly.",
 }
-TWO_ROLES = "Hand-built heads, not learned: each softmax of a head has a role of its own. The last two of each eight are random."
+TWO_ROLES = (
+    "Hand-built heads, not learned: each of the two softmaxes of a head has a role of its own. Of each eight softmaxes, the "
+    "seventh is so weak that it attends to all keys about equally{last}."
+)
+LAST = ", and the last is random, for comparison"  # unless tokens know the one before: it has a role then
 SHARED = {  # what heads that share keys and values lose of their roles
     "averaged": " Heads that share keys use the mean of their keys, so each role is weaker.",
     "drawn": " Heads that share keys use those of the first head; the others lose their roles.",
@@ -109,6 +113,7 @@ class Generated:
         shares = config.projections == "constructed" and config.n_kv_heads < config.heads
         halves = config.projections == "constructed" and SOFTMAXES[config.softmax].halves > 1
         made = TWO_ROLES if halves else MADE[config.projections]
+        made = made.format(last=LAST * (config.input != BEFORE))
         return f"{made}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
 
     def label(self, source: Source, config: Config) -> str:

@@ -156,6 +156,8 @@ def is_hand_built(config: Config) -> bool:
 
 def is_random(config: Config, head: int) -> bool:
     """Returns whether it is a hand-built head with random projections; if tokens know the one before, it has a rule."""
+    if config.head_softmax.halves > 1:  # a head has two softmaxes, of which at most one is random
+        return False
     return is_hand_built(config) and config.input != BEFORE and constructed.random(head)
 
 

@@ -205,8 +205,10 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 
 
 def _beside(config: Config) -> str:
-    """The badge beside the title: the curves of scaling are of noise, and the selected head may be random among others."""
-    return f":orange-badge[{text.NOISE}]" if config.topic == "scaling" else heads_parts.badge(config)
+    """The badge beside the title: the curves of scaling are of noise; a head is named only if it alone is shown."""
+    if config.topic == "scaling":
+        return f":orange-badge[{text.NOISE}]"
+    return provenance.beside(config) if config.topic == "all" else heads_parts.badge(config)
 
 
 TITLE = title_part("softmax", _help, _beside)
