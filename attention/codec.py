@@ -13,10 +13,12 @@ from attention.fitting import coerce, fixed_by_source, source_defaults, why_inva
 from attention.settings import Settings
 from attention.summary import short
 
-# Old defaults, from the first edition on, if they have changed since.
+# Old defaults, from the first edition on, if they have changed since. The fourth has those of the third: since then pages begin
+# with a picture of their own where a link is empty.
 EDITIONS: tuple[dict[str, Any], ...] = (
     {"projections": "tied", "colors": "linear", "step": "scores"},
     {"step": "scores"},
+    {},
     {},
 )
 RENAMED = {"layers": "depth"}  # knobs by old names that links may still have
@@ -60,7 +62,7 @@ def to_query(config: Config) -> dict[str, str]:
     """Returns the knobs that differ from their defaults, as text; `from_query` returns the same config.
 
     >>> to_query(attention.Config(mask="window", span=8))
-    {'v': '3', 'mask': 'window', 'span': '8'}
+    {'v': '4', 'mask': 'window', 'span': '8'}
     """
     return CONFIGS.to_query(config)
 

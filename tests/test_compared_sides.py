@@ -363,7 +363,7 @@ def test_a_broken_comparison_is_refused(code):
 
 
 def test_a_pinned_link_has_known_names_only():
-    assert pinned_query(pin(Config())) == {"v": "3"}
+    assert pinned_query(pin(Config())) == {"v": "4"}
     for text in ("v=3&against=x", "v=3&mask=causal&side=a", "mask=causal", "v=3&text=" + "a" * LARGEST):
         with pytest.raises(ConfigError):
             pinned_query(pack_text(text))

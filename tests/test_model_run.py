@@ -37,7 +37,7 @@ from attention.ui.views import heads_layers, heads_parts, layers_compared, layer
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import transformers, write_model
 
-RIVERS = {"v": "3", "source": "recorded:minilm-river", "layer": "1", "head": "2"}
+RIVERS = {"v": "4", "source": "recorded:minilm-river", "layer": "1", "head": "2"}
 OWN = "the animal was too tired"
 LAST_HEAD = 3  # of the stand-in, in place of the head of the story
 PATIENCE = 60.0  # seconds
@@ -109,7 +109,7 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert not test.exception and shown.source.endswith(f":{MINILM}")
     layer, head = (1, 2) if page != "layers" else highest_head(shown)
     assert (shown.layer, shown.head) == (layer, head)
-    assert link(test) == {"run": MINILM, "run_text": OWN, "v": "3", "layer": f"{layer}", "head": f"{head}"}
+    assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"}
     assert f"Read by {MINILM}." in page_text(test)
     assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
     again = wait(type_text(test, "it was the street"))
@@ -133,7 +133,7 @@ def test_a_role_of_a_real_model_says_how_often_it_holds():
 
 
 def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
-    query = {"run": MINILM, "run_text": OWN, "v": "3", "layer": "2", "head": "3", "mask": "causal"}
+    query = {"run": MINILM, "run_text": OWN, "v": "4", "layer": "2", "head": "3", "mask": "causal"}
     test = open_page("heads", **query)
     assert link(test) == query or state(test).kept.requested is not None, "running or done"
     test = wait(test)
@@ -151,7 +151,7 @@ def test_a_pair_and_a_summary_are_in_the_link_too():
         "run_text": OWN,
         "run_second": "the street",
         "run_tokens": "without marks",
-        "v": "3",
+        "v": "4",
         "layer": "0",
     }
     test = wait(open_page("heads", **query))
@@ -356,7 +356,7 @@ def test_a_model_with_a_head_off_is_a_side_whose_later_layers_differ_and_the_lin
         assert torch.equal(a.weights, b.weights) == (layer == 0)
     shown = link(test)
     assert (shown["run_off"], shown["run_text"]) == ("0.2", OWN)
-    assert unpack_link(shown["against"]) == {"run": MINILM, "run_text": OWN, "v": "3"}
+    assert unpack_link(shown["against"]) == {"run": MINILM, "run_text": OWN, "v": "4"}
     later = test.selectbox(key="layer").set_value(1).run()
     shown = link(later)
     assert unpack_link(shown["against"])["layer"] == "1", "A follows to the layer of another source"

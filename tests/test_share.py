@@ -169,13 +169,13 @@ def words(test: AppTest) -> str:
 
 
 def test_every_page_opens_the_dialog_with_its_link_and_the_code_that_embeds_it():
-    test = open_page(v="3", mask="window", head="3")
+    test = open_page(v="4", mask="window", head="3")
     test.session_state["share_site"] = "https://school.example"
     test.button("open_share").click().run()
     assert not test.exception
     link, code, setting = (element.value for element in test.code)
     assert setting == "ATTENTION_FRAMES=self,https://school.example"
-    assert link.endswith("?v=3&mask=window&head=3")
+    assert link.endswith("?v=4&mask=window&head=3")
     assert 'embed=true"' in code
     assert f"{len(link)} characters" in words(test)
     files = [each.proto.json for each in test.get("bidi_component") if "share_" in each.proto.id]
@@ -184,7 +184,7 @@ def test_every_page_opens_the_dialog_with_its_link_and_the_code_that_embeds_it()
 
 
 def test_a_presentation_shows_one_head_and_leaves_to_the_page():
-    test = open_page(v="3", view="present", head="3", heads="4")
+    test = open_page(v="4", view="present", head="3", heads="4")
     images = [element.proto.body for element in test.main.get("html")]
     assert any('class="presentation' in body for body in images)
     assert test.button("present 1").disabled  # it is the last head
@@ -196,7 +196,7 @@ def test_a_presentation_shows_one_head_and_leaves_to_the_page():
 
 
 def test_a_presentation_gives_no_answer_away():
-    test = open_page(v="3", view="present", predict="row")
+    test = open_page(v="4", view="present", predict="row")
     assert not any('class="presentation' in element.proto.body for element in test.main.get("html"))
     assert "Predict first" in words(test)
 
@@ -204,7 +204,7 @@ def test_a_presentation_gives_no_answer_away():
 @pytest.mark.parametrize("hides", [False, True])
 def test_a_question_is_presented_and_its_answer_waits_to_be_revealed(hides):
     asked = CustomQuestion("Which word?", ("boat", "*river*"), "*river*", "Because.", hides)
-    test = open_page(v="3", view="present", ask=encode(asked))
+    test = open_page(v="4", view="present", ask=encode(asked))
     pictures = lambda: [body for body in (each.proto.body for each in test.main.get("html")) if "<img" in body]  # noqa: E731
     assert "**Which word?**" in words(test) and "**B**  \\*river\\*" in words(test) and bool(pictures()) != hides
     assert "Because" not in words(test) and ":green[" not in words(test)
@@ -228,9 +228,9 @@ def test_a_key_that_no_browser_sends_moves_nothing(monkeypatch, said):
 
 def test_an_embedded_page_shows_its_picture_and_the_way_to_the_whole_one(monkeypatch):
     monkeypatch.setattr(present, "is_embedded", lambda: True)
-    test = open_page(v="3", mask="window")
+    test = open_page(v="4", mask="window")
     assert not test.exception
-    assert f"[{text.OPEN_IN_LAB}](./heads?v=3&mask=window)" in words(test)
+    assert f"[{text.OPEN_IN_LAB}](./heads?v=4&mask=window)" in words(test)
     assert "Head statistics" not in words(test)
     assert not test.main.expander
 
@@ -275,8 +275,8 @@ def test_an_embedded_page_is_one_picture_without_controls(page, picture, monkeyp
 
 def test_an_embedded_page_says_where_its_weights_come_from_unless_that_is_asked(monkeypatch):
     monkeypatch.setattr(present, "is_embedded", lambda: True)
-    assert "Hand-built, not learned · window mask" in words(open_page(v="3", mask="window")).replace("\\", "")
-    assert "not learned" not in words(open_page(v="3", mask="window", predict="mask"))
+    assert "Hand-built, not learned · window mask" in words(open_page(v="4", mask="window")).replace("\\", "")
+    assert "not learned" not in words(open_page(v="4", mask="window", predict="mask"))
 
 
 def test_a_page_without_a_picture_offers_no_code_that_embeds_it():
