@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import TIMED, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, TIMED, Timed
+from attention.timing.subject import is_set
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -31,7 +32,7 @@ FIRST = ("masks", "dtypes", "passes", "lengths")
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
-    st.caption(text.SWEEP_ABOUT)
+    st.caption(text.SWEEP_PUBLISHED if _has_own_sizes(sweep) else text.SWEEP_ABOUT)
     for name in FIRST:
         _widget(name, sweep, change)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
@@ -42,7 +43,13 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
 
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Everything that the controls show of a sweep, except the values of the widgets themselves."""
-    return _longest(sweep), bool(sweep.tokens), *(tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
+    options = (tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
+    return _longest(sweep), bool(sweep.tokens), _has_own_sizes(sweep), *options
+
+
+def _has_own_sizes(sweep: Timed) -> bool:
+    """Whether the chart is one at published sizes, which no control has set."""
+    return sweep.picture not in (BREAK_EVEN, LINES) and not is_set(sweep)
 
 
 def _widget(name: str, sweep: Sweep, change: Change) -> None:

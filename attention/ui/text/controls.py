@@ -50,6 +50,7 @@ READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
 SWEEP_ABOUT = "Settings with a ✓ are compared. A chart begins with up to three lines; a switch above it shows more."
+SWEEP_PUBLISHED = "The chart has sizes of its own. A change here shows these settings in its place."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
 ONE_VALUE = "At least one"

@@ -56,13 +56,16 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "**With the model's own settings:** {said}"
 SHARPEN = "Try another **temperature**:"
 WEIGH = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product, "
-    "scaled, is the **score**; the **softmax** takes exp of it and divides by the sum."
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
+    "the **score**. {scaling} {softmax}"
 )
-WEIGH_LARGE = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product, "
-    "scaled, is the **score**; the **softmax** turns the scores of a row into weights."
-)
+SCALING = {
+    "1/sqrt(d_head)": "It is divided by √{d_head}, as a sum of {d_head} products varies about √{d_head} times as much as one.",
+    "1/d_head": "It is divided by {d_head}, the number of channels.",
+    "none": "It is not scaled here, so exp makes differences far larger.",
+}
+SOFTMAX = "The **softmax** takes exp and divides by the sum."
+SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp has too many digits
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
     "| q · k | {products} | |\n| {scaled} | {scores} | |\n"

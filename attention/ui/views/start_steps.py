@@ -154,7 +154,9 @@ def _sharpen(story: Story, trace: Trace) -> None:
 def _weigh(story: Story, trace: Trace) -> None:
     """Draws how weights come about, with the largest ones of the row."""
     row, visible = selected_row(trace), int(visible_keys(trace).sum())
-    st.markdown(text.WEIGH if visible and is_readable(trace) else text.WEIGH_LARGE)
+    scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
+    softmax = text.SOFTMAX if visible and is_readable(trace) else text.SOFTMAX_LARGE
+    st.markdown(text.WEIGH.format(scaling=scaling, softmax=softmax))
     if visible:
         if not card_bar.is_waiting():
             with st.container(key="scores"):

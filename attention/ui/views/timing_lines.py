@@ -16,7 +16,7 @@ from attention.ui.text import timing as text
 
 FEW = 3  # lines of a chart until others are selected; up to this many no selection is offered
 MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
-NAMED = 4  # maximum number of names of lines that are not drawn
+NAMED = 4  # maximum number of values that only lines have that are not drawn
 BARS = 8  # the same for the transfer, where each line has its own row
 USUAL = (  # drawn first: one kernel for all of attention, and one step after the other, which keeps the weights
     "SDPA",
@@ -136,6 +136,5 @@ def _others(drawn: list[Timing], found: list[Timing]) -> str:
         names += [str(each) for each in dict.fromkeys(map(value, found)) if each not in shown]
     if not names:
         return ""
-    rest = len(names) - NAMED
-    some = ", ".join(names[:NAMED] if rest > 0 else names)
-    return text.OTHER_LINES.format(names=text.MORE_VALUES.format(names=some, count=rest) if rest > 0 else some)
+    some = ", ".join(names[:NAMED])
+    return text.OTHER_LINES.format(names=text.MORE_VALUES.format(names=some) if len(names) > NAMED else some)
