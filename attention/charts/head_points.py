@@ -15,7 +15,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.layers import CELL
-from attention.charts.spec import dataless
+from attention.charts.spec import color_key, dataless
 from attention.number_format import MEAN
 
 HEIGHT = 360  # pixels
@@ -178,7 +178,7 @@ def _point_layers(
     points = (
         alt.Chart(name="points")
         .mark_circle(size=size, opacity=1, cursor="pointer", stroke=theme.HIDDEN, strokeWidth=1)
-        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=_bar(color)), tooltip=told)
+        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=color_key(color.title, "top")), tooltip=told)
         .add_params(chosen)
     )
     ring = (
@@ -206,7 +206,3 @@ def _point_layers(
     )
     chart = alt.layer(*([paths, starts] if changed else []), points, ring, *names).properties(height=HEIGHT)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
-
-
-def _bar(color: Axis) -> alt.Legend:
-    return alt.Legend(title=color.title, orient="top", gradientLength=140, gradientThickness=10, tickCount=3)

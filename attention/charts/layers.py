@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.spec import dataless
+from attention.charts.spec import color_key, dataless
 from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
@@ -70,7 +70,11 @@ def numbers(
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
     legible = title and percent and tall and heads <= FEW and not room.key
-    color = alt.Color("value:Q", scale=scale, legend=None if legible else _bar("" if title else label, percent))
+    color = alt.Color(
+        "value:Q",
+        scale=scale,
+        legend=None if legible else color_key("" if title else label, "bottom", ".0%" if percent else None),
+    )
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
@@ -191,23 +195,3 @@ def _titled(chart: dict[str, Any], title: str) -> dict[str, Any]:
 def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
     return layers * max(LEAST, min(room.row, room.high // layers))
-
-
-def _bar(label: str, percent: bool = False) -> alt.Legend:
-    """Returns the colour scale, below the cells, which have the whole width.
-
-    It has squares: a gradient vanishes once the address of the page changes, as Vega refers to it by the address.
-    """
-    form: Any = ".0%" if percent else alt.Undefined
-    return alt.Legend(
-        title=label or None,
-        orient="bottom",
-        type="symbol",
-        symbolType="square",
-        symbolSize=150,
-        symbolStrokeColor=theme.HIDDEN,
-        symbolStrokeWidth=1,
-        tickCount=3,
-        format=form,
-        offset=4,
-    )

@@ -6,6 +6,8 @@ from typing import Any
 
 import altair as alt
 
+from attention.charts import theme
+
 VALIDATE = False  # against Vega-Lite's schema, which takes longer than building the chart: the tests do
 DATA = "source"  # the name that Streamlit gives to the data of a chart
 # The text of a chart has the text colour of the page, in either theme: Streamlit's grey is too faint on a light page.
@@ -16,6 +18,26 @@ def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """Returns the specification of a chart without data."""
     spec = _bare(chart.to_dict(validate=VALIDATE))
     return spec | {"config": spec.get("config", {}) | {"axis": INK, "legend": INK}}
+
+
+def color_key(title: str | None, orient: str, form: str | None = None) -> alt.Legend:
+    """Returns the key of a scale of colours, with a square per value.
+
+    A gradient vanishes once the address of the page changes, as Vega refers to it by the address.
+    """
+    more: dict[str, Any] = {"format": form} if form else {}
+    return alt.Legend(
+        title=title or None,
+        orient=orient,  # pyright: ignore[reportArgumentType]  "top" or "bottom"
+        type="symbol",
+        symbolType="square",
+        symbolSize=150,
+        symbolStrokeColor=theme.HIDDEN,
+        symbolStrokeWidth=1,
+        tickCount=3,
+        offset=4,
+        **more,
+    )
 
 
 def channel(encoded: alt.X | alt.Y) -> dict[str, Any]:
