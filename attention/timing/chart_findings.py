@@ -21,6 +21,11 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
+EXPLAINED = {  # implementations with what they are
+    "SDPA": "the fused kernel (SDPA)",
+    "SDPA math": "separate steps (SDPA math)",
+    "matmul softmax matmul": "separate steps (matmul, softmax, matmul)",
+}
 MOST_MISSING = 2  # sentences about lines that lack a length
 
 
@@ -115,7 +120,9 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
         return ""
     gpu, point = found
     base = _best([cpu]) if cpu else None
-    beside = f"; {name_cpu(base[0], gpu)} in {base[0].dtype} reaches at most {_rate(base[1])}" if base else ""
+    beside = (
+        f"; {name_cpu(base[0], gpu)} in {base[0].dtype} reaches {_rate(base[1])} at {base[1].length:,}" if base else ""
+    )
     return _capital(
         f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
     )
@@ -173,13 +180,17 @@ def _extremes(found: Iterable[list[Timing]], value: Callable[[Timing], float]) -
     return (max(shared), sorted(at[max(shared)], key=lambda each: each[0])) if shared else None
 
 
-def _line_namer(found: Lines, of_machine: bool = True) -> Callable[[Timing], str]:
-    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal"."""
+def _line_namer(found: Lines, of_machine: bool = True, explained: bool = False) -> Callable[[Timing], str]:
+    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal".
+
+    `explained`: with what the implementation is.
+    """
     timings = [timing for line in found.values() for timing in line]
 
     def name(timing: Timing) -> str:
         on = f" on {_machine(timing)}" if of_machine else ""
-        return ", ".join([f"{timing.implementation}{on}", *axes_text(timing, timings)])
+        how = timing.implementation
+        return ", ".join([f"{EXPLAINED.get(how, how) if explained else how}{on}", *axes_text(timing, timings)])
 
     return name
 
@@ -261,7 +272,7 @@ def _least_memory(found: Lines) -> str:
     name, more = _line_namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
-        short = _line_namer(found, of_machine=False)
+        short = _line_namer(found, of_machine=False, explained=True)
         needs = f"{short(first)} needs {size(int(low))} beyond the inputs at {length:,} tokens"
         return f"On {_machine(first)} {needs}; {short(last)}, {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
@@ -272,7 +283,10 @@ def _largest_transfer(found: Lines) -> str:
     last = next((t for line in found.values() for t in reversed(line) if t.to_device), None)
     if last is None:
         return ""
-    share, name = format_percent(last.transfer / (last.transfer + last.seconds)), _line_namer(found)(last)
+    share, name = (
+        format_percent(last.transfer / (last.transfer + last.seconds)),
+        _line_namer(found, explained=True)(last),
+    )
     return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model keeps its data there."
 
 

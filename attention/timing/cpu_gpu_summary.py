@@ -93,9 +93,14 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
     if (found := against(cpu, gpus)) is None:
         return ""
     gpu, _, at = found
+    where = f"at {at.length:,} tokens"
     if versus.transfer == WITH:
-        return f"The copy to the GPU and back{assumed(gpu, versus)} counts; without it, {times(at.alone)} times."
-    return f"Including the copy to the GPU and back{assumed(gpu, versus)}, it is {times(at.moved)} times as fast."
+        return (
+            f"The copy to the GPU and back{assumed(gpu, versus)} counts; without it, {times(at.alone)} times {where}."
+        )
+    return (
+        f"Including the copy to the GPU and back{assumed(gpu, versus)}, it is {times(at.moved)} times as fast {where}."
+    )
 
 
 def name_gpu(gpu: TimingSeries) -> str:

@@ -182,7 +182,7 @@ BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at mo
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel.",
     "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
-    "SDPA math": "SDPA math: PyTorch's kernel that takes these steps one by one and stores all weights.",
+    "SDPA math": "SDPA math: PyTorch's version in separate steps, which stores all weights.",
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 QUICKEST = {  # the statistic that is drawn for each case
@@ -191,10 +191,9 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
-OWN_SIZES = "This chart has sizes and precisions of its own, not those of the sidebar."
+OWN_SIZES = "Set under *More*, not in the sidebar: {mask} mask, {heads} heads of {d_head}, {work}."
 ONLY_AT_FIRST = (
-    "These settings have no break-even: it needs one text, 8 heads of 64, full mask, float32 and forward alone. Choosing it "
-    "sets these again."
+    "The break-even needs one text, 8 heads of 64, full mask, float32 and forward. Choosing it sets these again."
 )
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
@@ -206,8 +205,8 @@ LIMITS_HELP = (
 )
 WHICH_LINES, ANY, ALL_LINES, MOST_LINES = "Choose lines", "All", "All lines", "Up to {most} lines"
 NO_LINE = "No line matches this selection."
-SOME_LINES = "Showing {drawn} of {count:,} lines{others}. Use *Choose lines* above the chart to show others."
-OTHER_LINES = "; others have {names}"
+SOME_LINES = "Showing {drawn} of {count:,} lines."
+OTHER_LINES = " Other lines have {names}. Use *Choose lines* above the chart to show them."
 MORE_VALUES = "{names} and so on"
 AGAINST = "How many times faster than"
 TRANSFER = "Count the copy"

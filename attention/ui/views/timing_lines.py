@@ -117,14 +117,14 @@ def count(timings: list[Timing]) -> int:
     return len(recordings.lines(timings))
 
 
-def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "") -> str:
-    """The number of lines that are drawn, and what others are, if they are not all; otherwise empty.
+def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "") -> tuple[str, str]:
+    """The number of lines that are drawn, and what the others have, if they are not all; otherwise empty.
 
     A line `against` a base is of a pair.
     """
     count_of = _count_pairs(against) if against else count
     some, every = count_of(drawn), count_of(found)
-    return text.SOME_LINES.format(drawn=some, count=every, others=_others(drawn, found)) if some < every else ""
+    return (text.SOME_LINES.format(drawn=some, count=every), _others(drawn, found)) if some < every else ("", "")
 
 
 def _others(drawn: list[Timing], found: list[Timing]) -> str:

@@ -178,7 +178,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
     figure = charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
     st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
-    some = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
+    some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     names = {timing.implementation for timing in chart.shown}
     glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
     if which == "roofline":
@@ -188,7 +188,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
         glosses.append(chart_findings.missing_times(chart.shown))
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
         glosses.append(text.AT_MOST.get(which, ""))
-    st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=about)
+    st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=f"{about}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
 

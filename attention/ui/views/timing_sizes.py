@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, Timed, is_published
+from attention.timing.published import WIDTH
 from attention.timing.subject import SIZES, Subject
 from attention.timing.sweep import Sweep
 from attention.ui.controls import knobs
@@ -47,16 +48,17 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             _published(timed)
         else:
             first = [BREAK_EVEN] * (not found.apart)
-            choose_chart([*first, *charts], crosses)
+            about = text.ONLY_AT_FIRST if first and sizes != ONE_TEXT else None
+            choose_chart([*first, *charts], crosses, about)
     if sizes != PUBLISHED:
         axes = {"masks": found.sweep.masks, "dtypes": found.sweep.dtypes, "passes": found.sweep.passes}
         named = {name: text.AND.join(values) for name, values in axes.items()}
         with st.container(key="timing-settings"):
             st.caption(text.SETTINGS.format(**named))
     if sizes == PUBLISHED:
-        st.caption(text.OWN_SIZES)
-    elif sizes != ONE_TEXT and not found.apart:
-        st.caption(text.ONLY_AT_FIRST)
+        versus = timed.versus
+        heads = WIDTH // int(versus.d_head)
+        st.caption(text.OWN_SIZES.format(mask=versus.mask, heads=heads, d_head=versus.d_head, work=versus.work))
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
@@ -92,14 +94,17 @@ def _published(timed: Timed) -> None:
         knobs.menu("bus", timed)
 
 
-def choose_chart(offered: list[str], crosses: bool = False) -> None:
-    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one."""
+def choose_chart(offered: list[str], crosses: bool = False, about: str | None = None) -> None:
+    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one.
+
+    `about`: its help.
+    """
     key = OTHER if crosses else CHART
     if crosses or page.widgets().get(key) not in offered or page.widgets().get(key) == BREAK_EVEN:
         page.widgets()[key] = BREAK_EVEN if crosses else "time"
     named, chosen = text.PICTURES | text.CHART_NAMES, page.widgets()[key]
     offered = [name for name in offered if name != (TIME if chosen == RATIO else RATIO)]
-    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content"}
+    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content", "help": about}
     st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
 
 
