@@ -162,6 +162,14 @@ def test_heads_that_stand_out_are_named():
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
 
 
+def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what_its_map_shows():
+    test = run(PAGE, LAYERED.begins)
+    test.selectbox(key="source").set_value("recorded:minilm-street").run()
+    menu, cells = test.selectbox(key="layer_map"), tables(test)[0]
+    assert not test.exception and menu.value == "auto" and menu.options[menu.index or 0] == "Previous token"
+    assert cells["focus"][max(range(72), key=cells["value"].__getitem__)], "the highest is selected"
+
+
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
     assert "Five of these 54 heads are induction heads: at a repeated token, they look up what followed it" in words(

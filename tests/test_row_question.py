@@ -121,8 +121,8 @@ def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
 
 
 def test_of_a_random_head_among_hand_built_ones_the_question_says_so_and_another_is_asked_about():
-    for head in (6, 7):
-        assert "Projections: random." in question(trace(Config(head=head))).text
+    for head, how in ((6, "random and made weak"), (7, "random")):
+        assert f"Projections: {how}." in question(trace(Config(head=head))).text
     assert "Projections: hand-built." in question(trace(Config(head=7, input=BEFORE))).text
     assert [fair_head(Config(head=head)) for head in range(8)] == [0, 1, 2, 3, 4, 5, 6, 0]
     assert fair_head(Config(head=7, input=BEFORE)) == fair_head(Config(head=7, projections="tied")) == 7

@@ -122,6 +122,7 @@ class SettingsState(Generic[S]):
 
     def _value(self, name: str, held: Any) -> Any:
         """The value of a widget, or the last value of its knob if the widget has lost its own."""
-        lost = held is None or (isinstance(held, str) and name in self.labels)
+        is_label = name in self.labels and isinstance(held, str) and not isinstance(getattr(self.setting, name), str)
+        lost = held is None or is_label
         lost = lost or (name == "source" and self.absent != "" and held in (self.absent, entry_name(self.absent)))
         return getattr(self.setting, name) if lost else self.kind.settings.value(name, held)

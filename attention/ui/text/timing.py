@@ -96,6 +96,10 @@ PICTURES = {
     "rate": "Rate",
     "limits": "Limits",
 }
+PICTURES_HELP = (
+    "Time: per call. As a ratio: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate and the most "
+    "that a device can do."
+)
 WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
     "break-even": "Lower is faster; both axes are logarithmic.",
@@ -175,7 +179,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
 AT_MOST = {  # about the open marks or pale bars of a chart, if each time is a minimum
     "time": "Open marks: on an idle machine a call takes at most that long.",
     "roofline": "Open marks: on an idle machine a call is at least that fast.",
-    "transfer": "Pale bars were not measured three times, or their times do not agree: their shares are rough.",
+    "transfer": "The shares of pale bars are rough.",
 }
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."

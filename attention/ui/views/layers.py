@@ -42,6 +42,7 @@ COLUMNS = [2, 3]
 HEIGHT = 430  # pixels of the selected head with its axes, which leaves 346 for its map
 ROOM = Room(100, 270, key=True)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
+SOURCE = "layers of "  # before the source among what was drawn on this page
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -107,12 +108,13 @@ def view(config: Config) -> None:
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws the menu of what the map is coloured by; "auto" has the name of the statistic that it shows."""
+    """Draws the menu of what the map is coloured by; "auto", or one that these heads lack, has the name of what it shows."""
     shown = maps.number(config, found)
     zero = {name for name in maps.PATTERNS if name != shown and not any(maps.cells(name, found).values())}
     known = [name for name in maps.known_metrics(config) | {shown: None} if name not in zero]
     names = [config.layer_map if name == shown else name for name in known]
-    label = lambda name: EVERY[name if name in EVERY else shown].label  # noqa: E731
+    label = lambda name: EVERY[shown if name == config.layer_map else name].label  # noqa: E731
+    page.resend_menu("layer_map", EVERY[shown].label)
     with st.container(key="map-choice"):
         chosen = partial(_on_statistic, config, found)
         knobs.menu("layer_map", config, names, format_func=label, on_change=chosen)
@@ -133,9 +135,19 @@ def _highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
 
 
 def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
-    """Selects the head with the largest value once, after a model has read a new text."""
-    if model_run.take_new_text(config) and (highest := _highest(config, found)):
+    """Selects the head with the largest value once, after a model has read a new text, or another source was chosen here."""
+    is_new = [model_run.take_new_text(config), _take_new_source(config)]
+    if any(is_new) and (highest := _highest(config, found)):
         model_run.show_next(to_query(replace(config, **highest)))
+
+
+def _take_new_source(config: Config) -> bool:
+    """Whether another source was chosen since this page was drawn: true once."""
+    here = page.visit_state().here
+    before, now = {each for each in here if each.startswith(SOURCE)}, SOURCE + config.source
+    here -= before
+    here.add(now)
+    return bool(before - {now})
 
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:

@@ -126,8 +126,11 @@ def _known_facts(config: Config) -> str:
         tied = text.RULED.format(rule=rule)
     elif built:
         tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
-    by_chance = is_random(config, config.head) or (built and constructed.broad(config.head))
-    projections = text.RANDOM if by_chance else KNOBS["projections"].names.get(config.projections, config.projections)
+    projections = KNOBS["projections"].names.get(config.projections, config.projections)
+    if is_random(config, config.head):
+        projections = text.RANDOM
+    elif built and constructed.broad(config.head):
+        projections = text.WEAK
     facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"

@@ -83,7 +83,14 @@ def _set_sizes(key: str, shown: str, apart: bool) -> None:
 def _published(timed: Timed) -> None:
     """Draws the choice of the chart at published sizes, and the settings of these."""
     pictures = [name for name in text.PICTURES if name != BREAK_EVEN or timed.picture == BREAK_EVEN]
-    knobs.segments("picture", timed, options=pictures, format_func=text.PICTURES.__getitem__, width="content")
+    knobs.segments(
+        "picture",
+        timed,
+        options=pictures,
+        format_func=text.PICTURES.__getitem__,
+        width="content",
+        help=text.PICTURES_HELP,
+    )
     with st.popover(text.MORE):
         for name in ("mask", "d_head", "work", "lines"):
             knobs.segments(name, timed)
