@@ -88,7 +88,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.exception
     assert "This server has no GPU, and there is no recording of one" in page_text(test)
     assert "python -m attention.timing --out gpu.json" in page_text(test)
-    assert "up to 72 cases of the sizes in the sidebar" in page_text(test)
+    assert "up to 72 cases of the sidebar's sizes" in page_text(test)
     assert not figures(test)
 
 

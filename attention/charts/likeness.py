@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from jaxtyping import Float
@@ -12,7 +13,7 @@ from attention.charts import theme
 from attention.charts.heatmap import Ready
 
 HEIGHT = 430
-LABELLED = 60  # maximum number of heads with tick labels; the browser leaves out those that do not fit
+LABELLED = 60  # maximum number of heads with tick labels, of more every second one and so on
 
 
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:
@@ -22,7 +23,7 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
     """
     ticks: dict[str, Any] = {
         "type": "category",
-        "showticklabels": len(names) <= LABELLED,
+        "tickvals": list(names)[:: ceil(len(names) / LABELLED) or 1],
         "tickfont": {"size": 11},
         "showgrid": False,
         "zeroline": False,

@@ -49,7 +49,7 @@ MODEL = "{about}. At most {memory} of memory."
 READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
-SWEEP_ABOUT = "Settings with a ✓ are compared. A chart begins with up to three lines; a switch above it shows more."
+SWEEP_ABOUT = "Tick several values to compare them. A chart draws up to three lines at first."
 SWEEP_PUBLISHED = "The chart has sizes of its own. A change here shows these settings in its place."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}

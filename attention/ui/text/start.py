@@ -4,7 +4,7 @@ TITLE = "What does attention do to a word?"
 FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
-BADGE = ":green-badge[Weights of a trained model: MiniLM, layer 0, head 4]"
+BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
 OWN_PROVENANCE = (
@@ -21,13 +21,15 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
-LOOK = "**Attention** mixes information from other tokens into each one. A **weight** is the share of one token."
+LOOK = (
+    "**Attention** mixes information from all tokens into each one. A **weight** is the share of one token in the mix."
+)
 TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
 ROWS = " Each **row** of the map is a token: its weights on all tokens, itself included, sum to 100%."
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
-    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. A weight shows what a head "
-    "reads, not what the model understands."
+    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes weights for each "
+    "sentence. They show what a head reads, not what the model understands."
 )
 EXPECTED = (
     "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "

@@ -48,7 +48,10 @@ FINISHED = "Finished cases are kept. {leaving}"
 NO_MEASURING = "{why} Recordings can still be shown."
 ABSENT = "This server does not have these devices: {absent}. It has {present}. Choose other devices, or none to use them all."
 PRESENT = "{key} ({name})"
-ESTIMATE = "Runs up to {cases} of the sizes in the sidebar on {devices} ({count} CPU {threads}), for {seconds:g} seconds at most."
+ESTIMATE = (
+    "Runs up to {cases} of the sidebar's sizes and implementations on {devices} ({count} CPU {threads}), for {seconds:g} seconds "
+    "at most."
+)
 THREAD, THREADS = "thread", "threads"
 COUNT = "{count:,} {cases}"
 CASE, CASES = "case", "cases"
