@@ -6,7 +6,7 @@ import { share, timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, shortName } from "./heads_grid_square.js";
 import {
-  cellText, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
+  cellText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
   tableTitle, titleOf, tokenText, UNDER,
 } from "./heads_grid_words.js";
 
@@ -243,6 +243,7 @@ export function setTable(grid, cell) {
     return line;
   });
   find(details, "tbody").replaceChildren(...lines);
+  find(details, "th:last-child").textContent = numberTitle(Boolean(data.sides));
   const title = { head: titleOf(data, cell.head), query: cell.query, shown: TABLE, all: seen.length };
   find(details, "summary").textContent = tableTitle(title);
 }

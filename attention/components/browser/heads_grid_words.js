@@ -212,6 +212,11 @@ export function scaleName({ colors, sides }) {
   return colors === "linear" ? WEIGHT : `${WEIGHT} (${colors})`;
 }
 
+/** @param {boolean} sides  whether the numbers of a row are differences */
+export function numberTitle(sides) {
+  return sides ? DIFFERENCE : WEIGHT;
+}
+
 /** @param {string} scale */
 export function scaleOfFile(scale) {
   return `${scale}, by query ↓ and key →`;
