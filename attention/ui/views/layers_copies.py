@@ -14,6 +14,7 @@ from attention.ui.markdown import escape
 from attention.ui.text import layers as text
 
 MOST = 256  # tokens up to which a cell is large enough to be framed
+SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
@@ -59,8 +60,13 @@ def copies_sentence(config: Config) -> str:
     """How often the head's largest weight is on the next word, in the text that repeats; "" of other sources."""
     if config.source != next_step.REAL:
         return ""
-    right, places = next_words(results.heads.trace(config).weights[config.head], tokens(config).texts)
-    return text.COPIES.format(right=right, places=places)
+    weights, texts = results.heads.trace(config).weights[config.head], tokens(config).texts
+    right, places = next_words(weights, texts)
+    share = float(weights[1 : len(WORDS.split()) + 1, 0].mean())  # of the first occurrence of each word
+    sink = (
+        text.WITHOUT_COPY.format(share=format_percent(share), first=format_token(texts[0], 0)) if share >= SINK else ""
+    )
+    return " ".join(filter(None, (text.COPIES.format(right=right, places=places), sink)))
 
 
 def use_sentence(config: Config, pair: Copy | None) -> str:
