@@ -286,6 +286,12 @@ def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
     assert max(tables(test)[0]["value"]) >= maps.HIGH and not [each for each in test.button if each.key == "higher"]
 
 
+def test_no_head_is_named_after_a_pattern_that_one_token_shows():
+    said = words(run(PAGE, {"source": "recorded:smollm2-street", "layer_map": "induction"}))
+    assert "is an induction head" not in said and "are induction heads" not in said
+    assert "for the one token that occurred before, on what followed an earlier copy" in said
+
+
 def test_auto_is_a_statistic_on_which_some_head_is_high():
     for source in ("recorded:minilm-street", STREET):
         test = run(PAGE, {"source": source})

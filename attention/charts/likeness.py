@@ -13,7 +13,9 @@ from attention.charts import theme
 from attention.charts.heatmap import Ready
 
 HEIGHT = 430
-LABELLED = 60  # maximum number of heads with tick labels, of more every second one and so on
+LABELLED = (
+    30  # maximum number of heads with tick labels, which then have room; of more heads every second one and so on
+)
 
 
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:

@@ -30,6 +30,7 @@ WHERE = {  # of which queries that is said, if not of all
     "next": ", for tokens that see the next one,",
     "separators": ", for tokens that see one,",
 }
+WHERE_ONCE, WHERE_FEW = ", for the one token that occurred before,", ", for the {count} tokens that occurred before,"
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
@@ -89,7 +90,7 @@ CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "has no clear role here."
-NO_ROLE_KINDS = "has no clear role here: its weight is spread over keys of many kinds."
+NO_ROLE_KINDS = "has no role that this text shows clearly."
 NO_ROLE_NAME = "no clear role"
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"

@@ -32,6 +32,10 @@ FIRST = ("induction", "previous", "entropy")  # the first of these that is avail
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
+OF_COPIES, FEW = (
+    ("induction", "duplicate"),
+    5,
+)  # patterns about tokens that occurred before, of which there must be that many
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
 Cells = dict[tuple[int, int], float]
 
@@ -218,7 +222,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     high = sum(value > HIGH for value in held.values())
     if is_weight(config, found):
         template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
-        if name == "induction" and high:
+        if name == "induction" and high and not _is_rare(name, config):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
     return template.format(
         heads=text.ALL_HEADS.format(count=len(held)),
@@ -230,8 +234,27 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         count=high,
         named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
         unit=unit(config),
-        where=text.WHERE.get(name, ""),
+        where=_where(name, config),
     )
+
+
+def _is_rare(name: str, config: Config) -> bool:
+    """Whether a pattern is about tokens that occurred before, and too few did to call a head after it."""
+    return name in OF_COPIES and _copies(config) < FEW
+
+
+def _copies(config: Config) -> int:
+    """The number of tokens that occurred before."""
+    texts = [each.casefold().strip() for each in tokens(config).texts]
+    return len(texts) - len(set(texts))
+
+
+def _where(name: str, config: Config) -> str:
+    """Of which queries a finding is, if not of all; of few copies, how many there are."""
+    if not _is_rare(name, config):
+        return text.WHERE.get(name, "")
+    count = _copies(config)
+    return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
 
 
 def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
