@@ -174,7 +174,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "Grey is the most that a device can do. A short text is far below it, as it does not fill the device. "
+        "Grey is the most that a device can do in this precision. A short text is far below it, as it does not fill the device. "
         "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
         "the fastest matrix product, both measured in the same run. {open}"
     ),

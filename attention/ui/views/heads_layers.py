@@ -264,7 +264,8 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
         return ""
     if is_weight(config, found):
         return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name])
-    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
+    meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
+    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
 
 
 def recorded_sentence(config: Config) -> str:
