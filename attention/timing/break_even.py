@@ -19,7 +19,7 @@ from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "Open marks: {why}"
-BEYOND = "At {length:,} tokens, {why}, the GPU took {gpu} with the copy, the CPU {cpu}{ratio}."
+BEYOND = "At {length:,} tokens the GPU{gpu_why} took {gpu} with the copy, the CPU{cpu_why} {cpu}{ratio}."
 ROUGHLY = ": roughly {times} times as fast"
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
@@ -91,12 +91,13 @@ class BreakEven:
     def beyond(self) -> str:
         """The times at the longest length if they are not stable and not compared therefore; empty if they are."""
         cpu, gpu = self.cpu.points[-1], self.gpu.points[-1]
-        why = convergence.open_marks((cpu.loose, gpu.loose))
-        if not why or cpu.seconds is None or gpu.seconds is None:
+        if not (cpu.loose or gpu.loose) or cpu.seconds is None or gpu.seconds is None:
             return ""
         copied, base = gpu.seconds + gpu.moved, cpu.seconds
         ratio = ROUGHLY.format(times=cpu_gpu_summary.times(base / copied)) if base > (1 + EQUAL) * copied else ""
-        return BEYOND.format(length=gpu.length, why=why, gpu=seconds(copied), cpu=seconds(base), ratio=ratio)
+        cpu_why, gpu_why = (f" ({convergence.open_marks((each,))})" if each else "" for each in (cpu.loose, gpu.loose))
+        taken = {"gpu": seconds(copied), "cpu": seconds(base), "ratio": ratio}
+        return BEYOND.format(length=gpu.length, cpu_why=cpu_why, gpu_why=gpu_why, **taken)
 
     @property
     def not_compared(self) -> str:

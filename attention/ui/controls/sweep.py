@@ -31,13 +31,15 @@ FIRST = ("masks", "dtypes", "passes", "lengths")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
-    """Draws every control with its callback for changes; the most important ones come first."""
-    st.caption(text.SWEEP_PUBLISHED if _has_own_sizes(sweep) else text.SWEEP_ABOUT)
-    for name in FIRST:
+    """Draws every control with its callback for changes; the most important ones come first, if the chart follows them."""
+    apart = _has_own_sizes(sweep)
+    st.caption(text.SWEEP_PUBLISHED if apart else text.SWEEP_ABOUT)
+    first = () if apart else FIRST
+    for name in first:
         _widget(name, sweep, change)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         for name in SWEEPS.knobs:
-            if name not in FIRST:
+            if name not in first:
                 _widget(name, sweep, change)
 
 
