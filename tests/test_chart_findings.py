@@ -45,7 +45,11 @@ def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     )
     low, high = 1 / (0.001 + 0.015), 8 / (0.008 + 0.015)
     copied = finding_of("times faster", timings, "with")
-    assert f"is {low:.0f} to {high:.0f} times as fast as" in copied and copied.endswith(", the copy included.")
+    assert (
+        f"is {low:.0f} times as fast as" in copied
+        and f", and {high:.0f} times at 4,096" in copied
+        and copied.endswith(", the copy included.")
+    )
     versus = CpuGpuSettings(picture="rate")
     gpus, cpu = cpu_gpu_series.gpus(versus, timings), cpu_gpu_series.cpu(versus, timings)
     assert cpu is not None
@@ -198,7 +202,7 @@ def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason()
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
-        "From 512 to 4,096 tokens, twice the text takes this CPU 4 times as long, a Test GPU 2 times."
+        "From 512 to 4,096 tokens, twice the text takes this CPU 4 times as long on average, a Test GPU 2 times."
     )
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])

@@ -68,7 +68,7 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(rises) < len(known):
         return ""
     (name, first), *others = rises
-    said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long"]
+    said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long on average"]
     return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
 
 
@@ -95,7 +95,7 @@ def rising_lengths(timings: Iterable[Timing]) -> tuple[int, int] | None:
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """The range of the ratios of the first comparable GPU, without the copy, or with it if the chart shows these alone."""
+    """The first and the last ratio of the first comparable GPU, without the copy, or with it if the chart shows these alone."""
     found = cpu_gpu_summary.against(cpu, gpus)
     if cpu is None or found is None:
         return ""
@@ -104,11 +104,13 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     if not stable:
         return ""
     copied = versus.transfer == cpu_gpu_summary.WITH
-    ratios = _range([each.moved if copied else each.alone for each in stable])
-    first, last = stable[0].length, stable[-1].length
-    where = f"From {first:,} to {last:,} tokens" if first < last else f"At {first:,} tokens"
+    first, last = stable[0], stable[-1]
+    low, high = (times(each.moved if copied else each.alone) for each in (first, last))
+    several = first.length < last.length
+    where = f"From {first.length:,} to {last.length:,}" if several and low == high else f"At {first.length:,}"
+    then = f", and {high} times at {last.length:,}" * (low != high)
     return (
-        f"{where} {_gpu_name(gpu)} is {ratios} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}"
+        f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}{then}"
         f"{', the copy included' * copied}."
     )
 
@@ -156,11 +158,6 @@ def _best(series: Sequence[TimingSeries]) -> tuple[TimingSeries, Point] | None:
 def _gpu_name(gpu: TimingSeries) -> str:
     """A GPU within a sentence, with its dtype and that its figure was published."""
     return f"{name_gpu(gpu)} in {gpu.dtype}{' (published)' * (gpu.kind == PUBLISHED)}"
-
-
-def _range(values: list[float]) -> str:
-    low, high = times(min(values)), times(max(values))
-    return low if low == high else f"{low} to {high}"
 
 
 def _rate(point: Point) -> str:

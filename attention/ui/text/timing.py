@@ -174,7 +174,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "Grey is the most that a device can do in this precision. A short text is far below it, as it does not fill the device. "
+        "Grey is the most that was measured in this precision. A short text is far below it, as it does not fill the device. "
         "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
         "the fastest matrix product, both measured in the same run. {open}"
     ),
@@ -199,9 +199,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
 OWN_SIZES = "Set under *More*, not in the sidebar: {mask} mask, {heads} heads of {d_head}, {work}."
-ONLY_AT_FIRST = (
-    "The break-even needs one text, 8 heads of 64, full mask, float32 and forward. Choosing it sets these again."
-)
+ONLY_AT_FIRST = "*Break-even* leads back to one text, 8 heads of 64, full mask, float32 and forward."
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
 AS_RATIO = "As a ratio"  # of times, instead of the times

@@ -48,8 +48,7 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             _published(timed)
         else:
             first = [BREAK_EVEN] * (not found.apart)
-            about = text.ONLY_AT_FIRST if first and sizes != ONE_TEXT else None
-            choose_chart([*first, *charts], crosses, about)
+            choose_chart([*first, *charts], crosses)
     if sizes != PUBLISHED:
         axes = {"masks": found.sweep.masks, "dtypes": found.sweep.dtypes, "passes": found.sweep.passes}
         named = {name: text.AND.join(values) for name, values in axes.items()}
@@ -59,6 +58,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         versus = timed.versus
         heads = WIDTH // int(versus.d_head)
         st.caption(text.OWN_SIZES.format(mask=versus.mask, heads=heads, d_head=versus.d_head, work=versus.work))
+    elif sizes != ONE_TEXT and not found.apart:
+        st.caption(text.ONLY_AT_FIRST)
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
@@ -101,17 +102,14 @@ def _published(timed: Timed) -> None:
         knobs.menu("bus", timed)
 
 
-def choose_chart(offered: list[str], crosses: bool = False, about: str | None = None) -> None:
-    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one.
-
-    `about`: its help.
-    """
+def choose_chart(offered: list[str], crosses: bool = False) -> None:
+    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one."""
     key = OTHER if crosses else CHART
     if crosses or page.widgets().get(key) not in offered or page.widgets().get(key) == BREAK_EVEN:
         page.widgets()[key] = BREAK_EVEN if crosses else "time"
     named, chosen = text.PICTURES | text.CHART_NAMES, page.widgets()[key]
     offered = [name for name in offered if name != (TIME if chosen == RATIO else RATIO)]
-    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content", "help": about}
+    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content"}
     st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
 
 
