@@ -11,19 +11,18 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described
-from attention.analysis.head_roles import COUNTS
 from attention.charts import layers as chart
 from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_mean, format_percent, format_weight
+from attention.number_format import format_head, format_mean, format_percent
 from attention.sources.providers import distributes, tokens, unit
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.session import gestures, model_run, page
+from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
 from attention.ui.views.known_metrics import known_metrics, not_in_text
@@ -32,10 +31,6 @@ FIRST = ("induction", "previous", "entropy")  # the first of these that is avail
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
-OF_COPIES, FEW = (
-    ("induction", "duplicate"),
-    5,
-)  # patterns about tokens that occurred before, of which there must be that many
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
 Cells = dict[tuple[int, int], float]
 
@@ -207,81 +202,6 @@ def outstanding(held: Cells) -> list[tuple[int, int]]:
     most = max(held.values())
     high = sorted((cell for cell in held if most > 0 and held[cell] >= most / 2), key=lambda cell: -held[cell])
     return high if len(high) <= max(1, min(FEW, len(held) // 4)) else []
-
-
-def finding(config: Config, found: Mapping[int, Layer]) -> str:
-    """Which heads have the largest values of the statistic, for the heading of a page."""
-    name = number(config, found)
-    described, held = EVERY[name], cells(name, found)
-    if not held:
-        return text.NONE
-    if why := absent(config, found):
-        return why
-    best, most = max(held.items(), key=lambda cell: cell[1])
-    template = text.FINDINGS.get(name, text.FINDING)
-    high = sum(value > HIGH for value in held.values())
-    if is_weight(config, found):
-        template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
-        if name == "induction" and high and not _is_rare(name, config):
-            template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
-    return template.format(
-        heads=text.ALL_HEADS.format(count=len(held)),
-        most=value_text(config, found, most, format_weight),
-        best=head_title(config, best),
-        first=head_title(config, best).capitalize(),
-        statistic=escape(described.label.lower()),
-        keys=text.KEYS.get(name, ""),
-        count=high,
-        named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
-        unit=unit(config),
-        where=_where(name, config),
-    )
-
-
-def _is_rare(name: str, config: Config) -> bool:
-    """Whether a pattern is about tokens that occurred before, and too few did to call a head after it."""
-    return name in OF_COPIES and _copies(config) < FEW
-
-
-def _copies(config: Config) -> int:
-    """The number of tokens that occurred before."""
-    texts = [each.casefold().strip() for each in tokens(config).texts]
-    return len(texts) - len(set(texts))
-
-
-def _where(name: str, config: Config) -> str:
-    """Of which queries a finding is, if not of all; of few copies, how many there are."""
-    if not _is_rare(name, config):
-        return text.WHERE.get(name, "")
-    count = _copies(config)
-    return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
-
-
-def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
-    """What the colours of the map are, as Markdown; "" if there is no map, as all heads have 0."""
-    name = number(config, found)
-    if absent(config, found):
-        return ""
-    if is_weight(config, found):
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name])
-    meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
-    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
-
-
-def recorded_sentence(config: Config) -> str:
-    """Which layers of the model are recorded, and why, as Markdown; "" if it has no others."""
-    if not leaves_layers_out(config):
-        return ""
-    model, why = model_run.reader(config.source), text.CHOSEN if config.source.startswith("recorded:") else ""
-    count = len(layers(config.source))
-    said = text.RECORDED_OF.format(count=count, model=escape(model.model), why=why) if model else ""
-    return f"{said} {text.RECORDED}".lstrip()
-
-
-def leaves_layers_out(config: Config) -> bool:
-    """Whether the source has several layers of a model, but not all from the first on."""
-    numbers = layers(config.source)
-    return len(numbers) > 1 and numbers != tuple(range(len(numbers)))
 
 
 def is_weight(config: Config, found: Mapping[int, Layer]) -> bool:

@@ -32,7 +32,7 @@ from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_changed, questions
+from attention.ui.views import layers_changed, layers_sentences, questions
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.pinned_sides import has_layer_difference
 
@@ -68,7 +68,7 @@ def view(config: Config) -> None:
         if not (alone or unsaid):
             layers_changed.link_to_largest(sides, changed)
     else:
-        draw_finding(questions.unsaid_finding() if unsaid else maps.finding(config, found))
+        draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
     if len(layers(config.source)) == 1 and not alone:
         _several()
     elif not alone and (said := copies.text_sentence(config)):
@@ -88,10 +88,10 @@ def view(config: Config) -> None:
                 _see_map(config, found)
             if alone or not maps.absent(config, found):
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
-            said = maps.statistic_caption(config, found)
+            said = layers_sentences.statistic_caption(config, found)
         more = (
             text.NUMBERS if maps.is_weight(config, found) else "",
-            maps.recorded_sentence(config),
+            layers_sentences.recorded_sentence(config),
         )
         if said:
             st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
