@@ -13,9 +13,7 @@ from attention.charts import theme
 from attention.charts.heatmap import Ready
 
 HEIGHT = 430
-LABELLED = (
-    30  # maximum number of heads with tick labels, which then have room; of more heads every second one and so on
-)
+LABELLED = 30  # maximum number of tick labels, which then have room; of more heads, every second one has one and so on
 
 
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:

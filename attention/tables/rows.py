@@ -195,9 +195,7 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
         zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
     )
     others, rest = found.seeing - len(keys), max(0.0, math.fsum(found.keys["weight"]) - math.fsum(named["weight"]))
-    most = (
-        math.nextafter(1, 0) if rest else 1.0
-    )  # a weight that is rounded to one is not all of a row whose others have some
+    most = math.nextafter(1, 0) if rest else 1.0  # a weight that is rounded to one, beside others, is not all
     shares = [f"{format_percent(min(weight, most))} on {format_token(token, at, 'key')}" for weight, token, at in keys]
     shares[0] = shares[0].replace(" on ", " of its weight on ", 1)
     said = f"puts {', '.join(shares)}"

@@ -106,8 +106,8 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     copied = versus.transfer == cpu_gpu_summary.WITH
     first, last = stable[0], stable[-1]
     low, high = (times(each.moved if copied else each.alone) for each in (first, last))
-    several = first.length < last.length
-    where = f"From {first.length:,} to {last.length:,}" if several and low == high else f"At {first.length:,}"
+    is_range = first.length < last.length and low == high
+    where = f"From {first.length:,} to {last.length:,}" if is_range else f"At {first.length:,}"
     then = f", and {high} times at {last.length:,}" * (low != high)
     return (
         f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}{then}"
@@ -122,9 +122,10 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
         return ""
     gpu, point = found
     base = _best([cpu]) if cpu else None
-    beside = (
-        f"; {name_cpu(base[0], gpu)} in {base[0].dtype} reaches {_rate(base[1])} at {base[1].length:,}" if base else ""
-    )
+    beside = ""
+    if base:
+        cpu, best = base
+        beside = f"; {name_cpu(cpu, gpu)} in {cpu.dtype} reaches {_rate(best)} at {best.length:,}"
     return _capital(
         f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
     )
@@ -280,10 +281,8 @@ def _largest_transfer(found: Lines) -> str:
     last = next((t for line in found.values() for t in reversed(line) if t.to_device), None)
     if last is None:
         return ""
-    share, name = (
-        format_percent(last.transfer / (last.transfer + last.seconds)),
-        _line_namer(found, explained=True)(last),
-    )
+    share = format_percent(last.transfer / (last.transfer + last.seconds))
+    name = _line_namer(found, explained=True)(last)
     return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model keeps its data there."
 
 

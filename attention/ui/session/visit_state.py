@@ -122,9 +122,7 @@ class VisitState:
     )  # source and content by reading and part
     requested: Requested | None = None  # the run that a typed text or a link requested last
     prompts: dict[str, Prompt] = field(default_factory=dict)  # what to run again, by source
-    new_text: tuple[str, ...] | None = (
-        None  # of the last text that was typed: its source, and the layer and head it came with
-    )
+    new_text: tuple[str, ...] | None = None  # source, layer and head of the last text that was typed
     next_query: dict[str, str] | None = None  # the settings that the next run shows
 
     # Uploads and Your data

@@ -6,7 +6,7 @@ OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{
 NEVER = "This head has no role on any of {texts} other short texts either."
 NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, both on hover
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
-HOLDS_ON = "Texts of 200 with this role"
+HOLDS_ON = "Texts of {texts} with this role"
 HOLDS_ON_HELP = "On how many of {texts} short texts the head has the role that it has here, alone or with another."
 ONE_TEXT = "This is one text: on others the head may do something else."
 

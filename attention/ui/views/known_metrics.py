@@ -36,7 +36,11 @@ def known_metrics(config: Config) -> dict[str, Described]:
     }
 
 
+def repeats(texts: Sequence[str]) -> int:
+    """The number of tokens that occurred before, in any case."""
+    return len(texts) - len({text.casefold() for text in texts})
+
+
 def not_in_text(texts: Sequence[str]) -> set[str]:
     """The statistics of which a text has no token."""
-    once = len({text.casefold() for text in texts}) == len(texts)
-    return (AGAIN if once else set()) | (set() if any(map(separates, texts[1:])) else {"separators"})
+    return (set() if repeats(texts) else AGAIN) | (set() if any(map(separates, texts[1:])) else {"separators"})

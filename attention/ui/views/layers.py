@@ -20,7 +20,7 @@ from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.pinned import sides_shown
-from attention.sources.providers import distributes, readable, source_title, tokens, unit
+from attention.sources.providers import distributes, readable, source_title, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, title_part
@@ -230,8 +230,7 @@ def _heads_text(config: Config) -> str:
 
 def role_text(config: Config, role: Role | None) -> str:
     """What the selected head does, and how often it does so on other texts, as Markdown."""
-    none = text.NO_ROLE_KINDS if tokens(config).line else text.NO_ROLE  # patches have no kinds
-    none = text.CROSS_ROLE if config.is_cross else none
+    none = text.CROSS_ROLE if config.is_cross else text.NO_ROLE
     none = none if distributes(config) else results.heads.no_role(config).says
     called = maps.head_title(config, (config.layer, config.head)).capitalize()
     does = text.DOES.format(head=called, role=escape(role.says) if role else none)

@@ -15,6 +15,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
+from attention.ui.views.known_metrics import repeats
 
 OF_COPIES = "induction", "duplicate"  # patterns about tokens that occurred before
 ENOUGH = 5  # such tokens, from which on a head is called after the pattern
@@ -51,20 +52,14 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
 
 def _is_rare(name: str, config: Config) -> bool:
     """Whether a pattern is about tokens that occurred before, and too few did to call a head after it."""
-    return name in OF_COPIES and _copies(config) < ENOUGH
-
-
-def _copies(config: Config) -> int:
-    """The number of tokens that occurred before."""
-    texts = [each.casefold().strip() for each in tokens(config).texts]
-    return len(texts) - len(set(texts))
+    return name in OF_COPIES and repeats(tokens(config).texts) < ENOUGH
 
 
 def _where(name: str, config: Config) -> str:
     """Of which queries a finding is, if not of all; of few copies, how many there are."""
     if not _is_rare(name, config):
         return text.WHERE.get(name, "")
-    count = _copies(config)
+    count = repeats(tokens(config).texts)
     return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
 
 
@@ -81,7 +76,7 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
 
 def recorded_sentence(config: Config) -> str:
     """Which layers of the model are recorded, and why, as Markdown; "" if it has no others."""
-    if not leaves_layers_out(config):
+    if not _leaves_layers_out(config):
         return ""
     model, why = model_run.reader(config.source), text.CHOSEN if config.source.startswith("recorded:") else ""
     count = len(layers(config.source))
@@ -89,7 +84,7 @@ def recorded_sentence(config: Config) -> str:
     return f"{said} {text.RECORDED}".lstrip()
 
 
-def leaves_layers_out(config: Config) -> bool:
+def _leaves_layers_out(config: Config) -> bool:
     """Whether the source has several layers of a model, but not all from the first on."""
     numbers = layers(config.source)
     return len(numbers) > 1 and numbers != tuple(range(len(numbers)))

@@ -62,7 +62,8 @@ def columns(found: Found, known: list[str], holds: list[int | None]) -> dict[str
 
 def _config(known: list[str]) -> dict[str, Any]:
     named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
-    named |= {"holds": st.column_config.NumberColumn(HOLDS_ON, help=HOLDS_ON_HELP.format(texts=len(short_texts())))}
+    label, about = (said.format(texts=len(short_texts())) for said in (HOLDS_ON, HOLDS_ON_HELP))
+    named |= {"holds": st.column_config.NumberColumn(label, help=about)}
     named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width="large")}
     return named | {name: _number(name) for name in known}
 

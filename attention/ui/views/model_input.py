@@ -108,11 +108,10 @@ def _run_caption(prompt: Prompt) -> str:
     if _is_blank(wanted):
         return text.EMPTY
     shown = MINILM if now is None else now.settings.offer.name
+    unknown = text.UNKNOWN if peek(wanted.offer) == UNKNOWN else ""
     if wanted.offer.name != shown and (now is None or now.state == "done"):
-        unknown = text.UNKNOWN if peek(wanted.offer) == UNKNOWN else ""
         return f"{text.NOT_RUN.format(model=wanted.offer.name, shown=shown)} {unknown}".rstrip()
     if now is None:
-        unknown = text.UNKNOWN if peek(wanted.offer) == UNKNOWN else ""
         return unknown if wanted.text.strip() in RECORDED else f"{text.RECORDED} {unknown}".rstrip()
     return text.BEFORE if now.state == "done" else ""
 
