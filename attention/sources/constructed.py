@@ -1,4 +1,4 @@
-"""Hand-built heads of plain linear maps, one role each; two of every eight are random, and nothing is learned.
+"""Hand-built heads of plain linear maps: of every eight, six have a role, one is uniform, one random; none is learned.
 
 Half of a token's channels describe the token, half are sines and cosines of its position, in pairs whose frequencies
 fall geometrically; the last pair is constant. A rotation of the pairs by an offset is a linear map (Vaswani et al.

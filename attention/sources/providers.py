@@ -162,8 +162,10 @@ def is_random(config: Config, head: int) -> bool:
 
 
 def built_rules(config: Config) -> list[str | int]:
-    """Returns the rule by which each head was built, as `constructed.rule`; [] if the heads were not built by hand."""
-    return [constructed.rule(head) for head in range(config.heads)] if is_hand_built(config) else []
+    """Returns the rule by which each head was built, as `constructed.rule`; [] if they were not, or have two softmaxes."""
+    if not is_hand_built(config) or config.head_softmax.halves > 1:
+        return []
+    return [constructed.rule(head) for head in range(config.heads)]
 
 
 def unit(config: Config) -> str:

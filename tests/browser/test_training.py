@@ -42,6 +42,8 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     assert tab.page.evaluate(LEAST_GAP) >= 11, "the bold label covers no other"
     most, second = tab.page.evaluate(BARS)
     assert second / most == pytest.approx(0.446 / 0.541, abs=0.03), "bars are proportional to weights"
+    outside = "(canvas) => canvas.getBoundingClientRect().right - canvas.parentElement.getBoundingClientRect().right"
+    assert grid.locator(".bars canvas").evaluate(outside) <= 0, "nothing beside the bars pushes them out of view"
     first, last = (grid.locator(".large canvas").nth(at).evaluate("(canvas) => canvas.toDataURL()") for at in (0, 1))
     assert first != last
     expect(

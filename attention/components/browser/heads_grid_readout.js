@@ -203,12 +203,13 @@ export function setSpread(grid, cell) {
 }
 
 /**
- * Writes the largest weight of the row beside the top of the bars if their scale goes from 0 to it.
+ * Writes the largest weight of the row beside the top of the bars if their scale goes from 0 to it; a training has no room.
  * @param {Grid} grid
  * @param {Cell} top
  */
 function setEnds({ data, spread }, top) {
-  const linear = data.colors !== "log" && data.colors !== "times even" && !data.sides && !data.signed;
+  const plain = !data.sides && !data.signed && !data.trained;
+  const linear = plain && data.colors !== "log" && data.colors !== "times even";
   const bars = find(spread, ".bars");
   if (linear && top.weight) bars.dataset.most = numberOf(data, top);
   else delete bars.dataset.most;

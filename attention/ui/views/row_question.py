@@ -138,8 +138,7 @@ def _known_facts(config: Config) -> str:
 
 def _rule(config: Config) -> str:
     """The keys to which the head was built to attend; "" if it has no single rule, or shares its keys with other heads."""
-    shares = config.n_kv_heads < config.heads or config.head_softmax.halves > 1
-    rule = "" if shares else next(iter(built_rules(config)[config.head :]), "")
+    rule = next(iter(built_rules(config)[config.head :]), "") if config.n_kv_heads == config.heads else ""
     if isinstance(rule, int):
         return text.BACK.format(unit=unit(config), count=COUNTS[rule])
     return text.RULES.get(rule, "").format(unit=unit(config))
