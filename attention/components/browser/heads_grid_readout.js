@@ -19,6 +19,7 @@ import {
 const TABLE = 50;
 const FAINT = 0.001;  // of a row: a smaller weight of a training is no number that says something
 
+const NEARLY = 0.95;  // of the largest weight of a row: bars of as much look equal
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
@@ -197,7 +198,8 @@ export function setSpread(grid, cell) {
   const ties = seen.filter((other) => numberOf(data, other) === weight);
   const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
-  const most = top.weight ? largest({ weight: unsaid, keys, all: ties.length === seen.length }) : "";
+  const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
+  const most = top.weight ? largest({ weight: unsaid, keys, all, even }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
 }

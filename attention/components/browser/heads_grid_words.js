@@ -190,11 +190,12 @@ export function rowName({ first, last }) {
 }
 
 /**
- * @param {{ weight: string, keys: string[], all: boolean }} row  `keys`: those that have this weight, which is "" if the
- *   readout has it
+ * @param {{ weight: string, keys: string[], all: boolean, even: boolean }} row  `keys`: those that have this weight, which
+ *   is "" if the readout has it; `even`: whether the others have nearly as much
  */
-export function largest({ weight, keys, all }) {
+export function largest({ weight, keys, all, even }) {
   if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
+  if (even && !all) return ": all bars about equal";
   const most = weight ? `: largest ${weight},` : ": largest at";
   if (keys.length > 3) return `${most} ${keys.length} keys`;
   return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
