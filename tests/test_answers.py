@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from attention.timing import answers, recordings
+from attention.timing import answers, comparison, recordings
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
 from attention.timing.recordings.timing import BROWSER, WEBGPU
+from attention.timing.sweep import Sweep, is_like
 from tests.timings import GPU, failed_timing, make_timing
 
 SIXTEEN = {"heads": 16, "d_head": 128, "dtype": "bfloat16"}
@@ -204,3 +205,9 @@ def test_a_gpu_without_a_cpu_says_which_settings_a_cpu_was_timed_with():
     assert "CPU times at these sizes are of other settings (full mask)" in with_both[1].text
     assert answers.NO_CPU in answers.answers([gpu])[0].text
     assert answers.NO_CPU in answers.answers([replace(cpu, length=128), gpu])[1].text
+
+
+def test_the_answer_of_the_shipped_timings_has_the_same_crossing_as_the_lines_that_charts_draw():
+    like = [timing for timing in recordings.shipped_recordings() if is_like(timing, Sweep())]
+    (drawn,) = comparison.crossovers(timing for timing in like if timing.implementation == "SDPA")
+    assert drawn.partition(": ")[2] in answers.answers(like)[0].text

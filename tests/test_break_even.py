@@ -31,31 +31,39 @@ def crossing(cpu: float = 1.0, gpu: float = 1.0, copy: float = 0.0) -> BreakEven
 def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
-    assert found.headline == (
-        "Attention on a Test GPU, copying included, is faster than on this CPU from about 256 tokens on; at 512 it is 2 times "
-        "as fast."
+    assert (
+        found.headline
+        == "With the data already on the GPU, a Test GPU is faster than this CPU from about 128 tokens on."
     )
-    assert found.without_copy.endswith("without the copy, it is faster from about 128 tokens on.")
+    assert found.with_copy == (
+        "It is 4 times as fast at 512 tokens. With the copy to the GPU and back, it is faster from about 256 tokens on and 2 "
+        "times as fast at 512."
+    )
     drawn = json.loads(charts.figure(found).to_json())
     (ring,) = (trace for trace in drawn["data"] if trace["marker"]["symbol"] == "circle-open")
     assert ring["x"] == [pytest.approx(256)] and ring["y"] == [pytest.approx(16)]
     words = [each["text"] for each in drawn["layout"]["annotations"]]
-    assert "GPU 2 times as fast" in words and any("about 256 tokens" in each for each in words)
+    assert "GPU 4 times as fast<br>2 times with copy" in words and any("about 256 tokens" in each for each in words)
 
 
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "Attention on a Test GPU, copying included, is 5 times as fast as on this CPU at 64 tokens, the shortest timed, and 40 "
-        "times at 512."
+        "With the data already on the GPU, a Test GPU is faster than this CPU from 64 tokens on, the shortest timed."
     )
-    assert always.without_copy.endswith("it is 10 times as fast at 64 tokens and 80 at 512.")
+    assert always.with_copy == (
+        "It is 10 times as fast at 64 and 80 times as fast at 512 tokens. With the copy to the GPU and back, it is 5 times as "
+        "fast at 64 and 40 times as fast at 512."
+    )
     never = crossing(gpu=100.0, copy=1.0)
     assert (
         never.headline
-        == "At no length up to 512 tokens is attention on a Test GPU faster than on this CPU, copying included."
+        == "At no length up to 512 tokens is a Test GPU faster than this CPU, even with the data already there."
     )
-    assert never.without_copy.endswith("it is at no length faster either.")
+    assert not never.with_copy
+    assert crossing(gpu=0.1, copy=100.0).with_copy.endswith(
+        "With the copy to the GPU and back, it is at no length faster."
+    )
     drawn = json.loads(charts.figure(never).to_json())
     assert not any(trace["marker"]["symbol"] == "circle-open" for trace in drawn["data"])
 
@@ -70,7 +78,8 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 + copy"} <= drawn.keys()
-    assert "is faster than on this CPU from about" in found.headline
+    assert "an H100 is faster than this CPU from 64 tokens on" in found.headline
+    assert "it is faster from about" in found.with_copy
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
     own = break_even([*card, *shipped])
@@ -84,7 +93,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()])
     assert found and found.headline.startswith(
-        "Attention on an H100, copying included, is about as fast as on a 2-core CPU at 64 tokens"
+        "With the data already on the GPU, an H100 is faster than a 2-core CPU from 64 tokens on"
     )
     assert "drawn, but not compared" in found.not_compared
     drawn = json.loads(charts.figure(found).to_json())["data"]
@@ -99,7 +108,7 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
     test = run(sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in mine}))
     assert not test.exception and dict(test.query_params) == {}
-    assert "Attention on an H100, copying included, is faster than on this CPU from about" in page_text(test)
+    assert "an H100 is faster than this CPU from 64 tokens on" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
 
@@ -128,10 +137,10 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert "is about as fast as on a 2-core CPU at 64 tokens, and 7.7 times as fast at 512." in told
+    assert "an H100 is faster than a 2-core CPU from 64 tokens on, the shortest timed." in told
     assert (
-        "In a model the data stay on the GPU: without the copy, it is 9.1 times as fast at 64 tokens and 62 at 512."
-        in told
+        "It is 9.1 times as fast at 64 and 62 times as fast at 512 tokens. With the copy to the GPU and back, it is about as "
+        "fast at 64 and 7.7 times as fast at 512." in told
     )
     assert (
         "At 2,048 tokens the GPU (timed only once) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
@@ -165,7 +174,21 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
     assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "Attention on an H100, copying included, is about as fast" in page_text(test)
+    assert "an H100 is faster than a 2-core CPU from 64 tokens on" in page_text(test)
+
+
+def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_do_not_offer_it(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run()
+    masks = test.button_group(key="sweep_masks").proto
+    assert masks.disabled and "Choose *Time* or another chart" in masks.help
+    test.segmented_control(key="timing_other_chart").set_value("time").run()
+    assert not test.button_group(key="sweep_masks").proto.disabled
+    sizes_menu(test).set_value("16 heads of 128, causal").run()
+    assert "break-even" not in test.segmented_control(key="timing_chart").options
+    sizes_menu(test).set_value("One text, 8 heads of 64").run()
+    assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

@@ -14,7 +14,6 @@ from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import time_ticks
 from attention.charts.timing_marks import FONT, wrap_hover_label
-from attention.timing import cpu_gpu_summary
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
@@ -26,7 +25,7 @@ ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyon
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
-TIMES = "GPU {times} times as fast"
+TIMES = "GPU {alone} times as fast<br>{copied} times with copy"
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -35,14 +34,15 @@ def figure(found: BreakEven) -> go.Figure:
     lengths = [point.length for point in found.cpu.points]
     for series in found.beside:
         _device_lines(shown, series, found, is_compared=False)
-    cpu, moved = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)[0]
+    cpu, gpu = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)
     every = [y for trace in _traces(shown) for y in trace.y]
     low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(2.5 * y for y in every)]))
     last = lengths.index(found.longest.length)
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
-    _gap(shown, lengths[last], moved[last], cpu[last], [low, high])
+    says = TIMES.format(alone=found.times(lengths[last]), copied=found.times(lengths[last], copied=True))
+    _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
     if found.moved.length:
-        _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
+        _mark(shown, found.moved.length, lengths, gpu[0], EQUAL if found.is_equal_at_first else CROSSING)
     if found.open_marks:
         _explain_open_marks(shown, found)
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
@@ -140,14 +140,14 @@ def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
     shown.add_annotation(text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
 
 
-def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float]) -> None:
-    """Adds how many times as fast the GPU is at the longest length, with the copy, where no line goes through it."""
+def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float], says: str) -> None:
+    """Adds how many times as fast the GPU is at the longest length, in two lines of text where no line goes through it."""
     line = {"width": 1, "dash": "dot", "color": "gray"}
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
-    text = TIMES.format(times=cpu_gpu_summary.times(high / low))
     place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6}
-    place["yshift"] = clear_shift(_traces(shown), place["x"], high, HEIGHT, ends, len(text) * LABEL)
-    shown.add_annotation(text=text, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
+    letters = max(map(len, says.split("<br>")))
+    place["yshift"] = LABEL + clear_shift(_traces(shown), place["x"], high, HEIGHT, ends, letters * LABEL)
+    shown.add_annotation(text=says, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
 def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from attention.timing import comparison, convergence, cpu_gpu_summary
+from attention.timing.break_even import FUSED as ONE_KERNEL
 from attention.timing.cpu_gpu_series import FUSED
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, Limit, limit
 from attention.timing.recordings import Timing
@@ -225,9 +226,10 @@ def _beyond(cpu: list[Timing], gpu: list[Timing], length: int) -> str:
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:
-    """The fastest timing of a length, of those that were measured here if there are any."""
+    """The fastest timing of a length, of those that were measured here if there are any; of the one that charts draw first."""
     at = [t for t in timings if t.length == length]
-    return min([t for t in at if not t.source] or at, key=lambda t: t.seconds, default=None)
+    at = [t for t in at if not t.source] or at
+    return min([t for t in at if t.implementation in ONE_KERNEL] or at, key=lambda t: t.seconds, default=None)
 
 
 def _times(ratio: float, is_rough: bool = False) -> str:

@@ -47,38 +47,31 @@ class BreakEven:
 
     @property
     def headline(self) -> str:
-        """From which length on the GPU is faster, the copy included, in one short sentence."""
+        """From which length on the GPU is faster, with the data already there, in one short sentence."""
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
-        since, shortest, longest = self.moved.length, self.moved.shortest, self.longest.length
+        since, shortest, longest = self.alone.length, self.alone.shortest, self.alone.longest
         if since is None:
             return (
-                f"At no length up to {longest:,} tokens is attention on {gpu} faster than on {cpu}, copying included."
+                f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, even with the data already there."
             )
-        if self.is_equal_at_first:
-            return (
-                f"Attention on {gpu}, copying included, is about as fast as on {cpu} at {shortest:,} tokens, and "
-                f"{self._times(longest, True)} times as fast at {longest:,}."
-            )
+        said = f"With the data already on the GPU, {gpu} is faster than {cpu}"
         if since > shortest:
-            return (
-                f"Attention on {gpu}, copying included, is faster than on {cpu} from about {since:,.0f} tokens on; at "
-                f"{longest:,} it is {self._times(longest, True)} times as fast."
-            )
-        return (
-            f"Attention on {gpu}, copying included, is {self._times(shortest, True)} times as fast as on {cpu} at "
-            f"{shortest:,} tokens, the shortest timed, and {self._times(longest, True)} times at {longest:,}."
-        )
+            return f"{said} from about {since:,.0f} tokens on."
+        return f"{said} from {shortest:,} tokens on, the shortest timed."
 
     @property
-    def without_copy(self) -> str:
-        """What is true without the copy, which the headline includes."""
-        alone, shortest, longest = self.alone.length, self.alone.shortest, self.longest.length
-        said = "In a model the data stay on the GPU: without the copy, it is"
-        if alone is None:
-            return f"{said} at no length faster either."
-        if alone > shortest:
-            return f"{said} faster from about {alone:,.0f} tokens on."
-        return f"{said} {self._times(shortest)} times as fast at {shortest:,} tokens and {self._times(longest)} at {longest:,}."
+    def with_copy(self) -> str:
+        """How many times as fast the GPU is, without the copy and then with it; empty if it is at no length faster."""
+        if self.alone.length is None:
+            return ""
+        ends = self.alone.shortest, self.alone.longest
+        alone = [f"{self._as_fast(n)} at {n:,}" for n in (ends if self.alone.length <= ends[0] else ends[1:])]
+        copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
+        if self.moved.length is None:
+            copied = ["at no length faster"]
+        elif self.moved.length > ends[0] and not self.is_equal_at_first:
+            copied = [f"faster from about {self.moved.length:,.0f} tokens on", copied[1]]
+        return f"It is {' and '.join(alone)} tokens. With the copy to the GPU and back, it is {' and '.join(copied)}."
 
     @property
     def open_marks(self) -> str:
@@ -117,8 +110,13 @@ class BreakEven:
         found = next(each for each in cpu_gpu_summary.ratios(self.cpu, self.gpu) if each.length == length)
         return found.moved if copied else found.alone
 
-    def _times(self, length: int, copied: bool = False) -> str:
+    def times(self, length: int, copied: bool = False) -> str:
+        """How many times as fast the GPU is at a length, as it is written."""
         return cpu_gpu_summary.times(self._ratio(length, copied))
+
+    def _as_fast(self, length: int, copied: bool = False) -> str:
+        is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL
+        return "about as fast" if is_equal else f"{self.times(length, copied)} times as fast"
 
     @property
     def timed_code(self) -> str:

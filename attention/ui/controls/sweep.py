@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, TIMED, Timed
-from attention.timing.subject import is_set
+from attention.timing.subject import SIZES, is_set
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -31,41 +31,50 @@ FIRST = ("masks", "dtypes", "passes", "lengths")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
-    """Draws every control with its callback for changes; the most important ones come first, if the chart follows them."""
-    apart = _has_own_sizes(sweep)
-    st.caption(text.SWEEP_PUBLISHED if apart else text.SWEEP_ABOUT)
-    first = () if apart else FIRST
+    """Draws every control with its callback for changes; the most important ones come first.
+
+    The controls that the chart does not follow are disabled, as a change of them would show another chart in its place.
+    """
+    fixed = _fixed(sweep, bool(stops["recordings"]))
+    st.caption(fixed or text.SWEEP_ABOUT)
+    first = () if fixed == text.SWEEP_PUBLISHED else FIRST
     for name in first:
-        _widget(name, sweep, change)
+        _widget(name, sweep, change, fixed)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         for name in SWEEPS.knobs:
             if name not in first:
-                _widget(name, sweep, change)
+                _widget(name, sweep, change, fixed)
 
 
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Everything that the controls show of a sweep, except the values of the widgets themselves."""
     options = (tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
-    return _longest(sweep), bool(sweep.tokens), _has_own_sizes(sweep), *options
+    return _longest(sweep), bool(sweep.tokens), _fixed(sweep, False), *options
 
 
-def _has_own_sizes(sweep: Timed) -> bool:
-    """Whether the chart is one at published sizes, which no control has set."""
-    return sweep.picture not in (BREAK_EVEN, LINES) and not is_set(sweep)
+def _fixed(sweep: Timed, has_opened: bool) -> str:
+    """Why the chart has other sizes than those of the controls; empty if it follows them, as it does for opened recordings."""
+    if sweep.picture == LINES or has_opened or is_set(sweep):
+        return ""
+    if sweep.picture != BREAK_EVEN:
+        return text.SWEEP_PUBLISHED
+    return text.SWEEP_BREAK_EVEN if results.timing.ships_break_even() else ""
 
 
-def _widget(name: str, sweep: Sweep, change: Change) -> None:
+def _widget(name: str, sweep: Sweep, change: Change, fixed: str) -> None:
+    off: Any = {"disabled": True, "help": f"{SWEEPS.knobs[name].help} {fixed}"} if fixed and name in SIZES else {}
     if name in FEW:
-        knobs.pills(name, sweep, on_change=change)
+        knobs.pills(name, sweep, on_change=change, **off)
     elif name in SWEEPS.axes:
         more = {"format_func": partial(_format, name)} if name in OFFERED or name == "devices" else {}
+        more |= off
         empty = text.EVERY_VALUE.get(name, text.ONE_VALUE)
         knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":
         ends = (float(SWEEPS.knobs[name].low or 0), _longest(sweep), 1.0)
         knobs.slider(name, sweep, ends, format="%.0f s", on_change=change)
     else:
-        knobs.number(name, sweep, on_change=change)
+        knobs.number(name, sweep, on_change=change, **off)
 
 
 def _axis_options(name: str, sweep: Sweep) -> list[Any]:

@@ -291,14 +291,19 @@ def _controls(kind: Kind[Any]) -> Part:
 
     def draw(setting: Any) -> None:
         if kind.applies():
-            kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
+            kind.draw(setting, {**session().here.stops, **_opened_names()}, change)
         with st.container(horizontal=True, vertical_alignment="center", key="share"):
             copy_link()
             share.offer()
             usual, what = vars(kind.open(kind.begins)[0]), "Resets every setting to what this page opens with."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
-    return Part("controls", draw, lambda setting: (kind.look(setting), kind.applies(), uploads.sources()), kind.keys)
+    return Part("controls", draw, lambda setting: (kind.look(setting), kind.applies(), _opened_names()), kind.keys)
+
+
+def _opened_names() -> dict[str, tuple[Any, ...]]:
+    """What this visit has opened: the sources of uploads, and the names of recordings of timings."""
+    return {"source": uploads.sources(), "recordings": tuple(session().kept.opened)}
 
 
 def _onward(page: str, kind: Kind[Any]) -> Part:

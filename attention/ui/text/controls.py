@@ -50,9 +50,8 @@ READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
 SWEEP_ABOUT = "Tick several values to compare them. A chart draws up to three lines at first."
-SWEEP_PUBLISHED = (
-    "The chart has settings of its own, above it under *More*. A change below shows other sizes in its place."
-)
+SWEEP_BREAK_EVEN = "*Break-even* has fixed sizes. Choose *Time* or another chart to change these."
+SWEEP_PUBLISHED = "This chart is set above it, under *More*. Choose other *Sizes* to change these."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
 ONE_VALUE = "At least one"

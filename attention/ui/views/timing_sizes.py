@@ -42,14 +42,16 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             f"timing_sizes {sizes}"  # with the value, so that a slow browser's answer about an earlier one is no choice
         )
         page.widgets()[key] = sizes
-        set_sizes = partial(_set_sizes, key, sizes, found.apart)
+        set_sizes = partial(_set_sizes, key, sizes)
         st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=key, on_change=set_sizes, width=250)
         if sizes == PUBLISHED:
             _published(timed)
         else:
-            first = [BREAK_EVEN] * (not found.apart)
+            first = [BREAK_EVEN] * (sizes == ONE_TEXT)
             choose_chart([*first, *charts], crosses)
-    if sizes != PUBLISHED:
+    if crosses:
+        st.caption(text.ONE_SETTING)
+    elif sizes != PUBLISHED:
         axes = {"masks": found.sweep.masks, "dtypes": found.sweep.dtypes, "passes": found.sweep.passes}
         named = {name: text.AND.join(values) for name, values in axes.items()}
         with st.container(key="timing-settings"):
@@ -58,8 +60,6 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         versus = timed.versus
         heads = WIDTH // int(versus.d_head)
         st.caption(text.OWN_SIZES.format(mask=versus.mask, heads=heads, d_head=versus.d_head, work=versus.work))
-    elif sizes != ONE_TEXT and not found.apart:
-        st.caption(text.ONLY_AT_FIRST)
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
@@ -71,11 +71,12 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     return next((name for name in others if {key: OFFERED[name][key] for key in SIZES} == own), OWN)
 
 
-def _set_sizes(key: str, shown: str, apart: bool) -> None:
+def _set_sizes(key: str, shown: str) -> None:
+    """Shows other sizes, with the chart that is chosen if they have it."""
     name = page.widgets()[key]
     if name == shown:
         return
-    if name == ONE_TEXT and not apart:
+    if name == ONE_TEXT and shown == PUBLISHED:
         page.change(**FIRST, picture=BREAK_EVEN)
     elif name in OFFERED:
         page.change(**OFFERED[name])

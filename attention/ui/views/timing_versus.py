@@ -45,7 +45,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
     """
     if timed.picture == BREAK_EVEN:
         if found := break_even.break_even(timings):
-            _head(found.headline, found.without_copy, choices and partial(choices, True))
+            _head(found.headline, found.with_copy, choices and partial(choices, True))
             _break_even_chart(found)
             about = " ".join(filter(None, [text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
             st.caption(escape(about), help=escape(found.subject))
