@@ -57,21 +57,23 @@ class BreakEven:
         said = f"With the data already on the GPU, {gpu} is faster than {cpu}"
         if since > shortest:
             return f"{said} from about {since:,.0f} tokens on."
-        return f"{said} from {shortest:,} tokens on, the shortest timed."
+        return f"{said} from {shortest:,} tokens on."
 
     @property
     def with_copy(self) -> str:
         """How many times as fast the GPU is, without the copy and then with it; empty if it is at no length faster."""
         if self.alone.length is None:
             return ""
-        ends = self.alone.shortest, self.alone.longest
-        alone = [f"{self._as_fast(n)} at {n:,}" for n in (ends if self.alone.length <= ends[0] else ends[1:])]
+        ends = shortest, longest = self.alone.shortest, self.alone.longest
+        alone = f"{self._as_fast(longest)} at {longest:,}"
+        if self.alone.length <= shortest:
+            alone = f"{self._as_fast(shortest)} at {shortest:,} tokens, the shortest timed, and {alone}"
         copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
         if self.moved.length is None:
             copied = ["at no length faster"]
-        elif self.moved.length > ends[0] and not self.is_equal_at_first:
+        elif self.moved.length > shortest and not self.is_equal_at_first:
             copied = [f"faster from about {self.moved.length:,.0f} tokens on", copied[1]]
-        return f"It is {' and '.join(alone)} tokens. With the copy to the GPU and back, it is {' and '.join(copied)}."
+        return f"It is {alone}. With the copy to the GPU and back, it is {' and '.join(copied)}."
 
     @property
     def open_marks(self) -> str:
