@@ -139,8 +139,8 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     told = page_text(test)
     assert "an H100 is faster than a 2-core CPU from 64 tokens on." in told
     assert (
-        "It is 9.1 times as fast at 64 tokens, the shortest timed, and 62 times as fast at 512. With the copy to the GPU and back, "
-        "it is about as fast at 64 and 7.7 times as fast at 512." in told
+        "It is 9.1 times as fast at 64 tokens, the shortest timed, and 62 times as fast at 512. With the copy to the GPU and "
+        "back, it is about as fast at 64 and 7.7 times as fast at 512." in told
     )
     assert (
         "At 2,048 tokens the GPU (timed only once) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
