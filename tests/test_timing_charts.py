@@ -149,6 +149,14 @@ def test_every_chart_is_a_figure_also_of_little_or_nothing(name, timings):
     assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] >= charts.HEIGHT
 
 
+@pytest.mark.parametrize("name", charts.CHARTS)
+@pytest.mark.parametrize("kind", [{}, GPU])
+def test_a_length_without_a_time_on_one_device_leaves_the_others_drawn(name, kind):
+    failed = failed_timing(1024, "over the time budget: about 2 s a call, 1 s were left", **kind)
+    said = json.loads(charts.CHARTS[name]([*CPU, *CARD, failed]).to_json())["data"]
+    assert len(said) >= len(json.loads(charts.CHARTS[name]([*CPU, *CARD]).to_json())["data"]) > 0
+
+
 def test_time_is_the_quickest_in_a_band_up_to_the_upper_quartile():
     band, middle = traces(charts.seconds([lowest(64, 1.0, load=3.0), lowest(128, 2.0, load=9.0)]))
     assert (middle["x"], middle["y"]) == ([64, 128], [1.0, 2.0])
