@@ -100,7 +100,7 @@ class View:
     pool: str = choice("max", ("max", "mean"), "Pooling", "If a pixel covers several weights. Max: the largest, so no large weight is lost. Mean: their mean, so weights add up but a single large weight fades.", about="view")
     rows: str = text("", 11, "Zoom: queries", "First and last token, as in 100-611. Leave empty for all.", form=RANGE, formed=RANGED, about="view")
     cols: str = text("", 11, "Zoom: keys", "First and last token, as in 100-611. Leave empty for all.", form=RANGE, formed=RANGED, about="view")
-    layer_map: str = text("auto", 20, "Colour the map by", "What the map shows of each head. At first: induction if a model's text repeats tokens, else previous token; if no head is high there, the pattern with the strongest head.", about="view")
+    layer_map: str = text("auto", 20, "Colour the map by", "What the map shows of each head. At first: induction if a model's text repeats tokens, else previous token; if no head has much weight there, the strongest pattern, or the largest weight.", about="view")
     across: str = text("previous", 20, "X axis", "Head statistic on the x axis, on Layers.", about="view")
     upwards: str = text("induction", 20, "Y axis", "Head statistic on the y axis, on Layers.", about="view")
     topic: str = choice("row", ("row", "all", "scaling", "precision", "positions"), "Show", "One row step by step, all rows of all heads, why scores are divided by √d_head, number types, or positions by distance.", about="view")

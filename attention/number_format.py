@@ -23,6 +23,22 @@ def format_percent(part: float) -> str:
     return f"{100 * part:.0f}%" if part in (0, 1) else f"{_round_half_up(100 * part, 1)}%"
 
 
+def format_short_percent(part: float, limit: float) -> str:
+    """Returns a share as a percentage without decimals, for a cell; one that is only rounded to `limit`, 0% or 100% has a sign.
+
+    >>> [format_short_percent(part, 0.5) for part in (0.43, 0.498, 0.5, 0.503, 0.9999, 1)]
+    ['43%', '<50%', '50%', '>50%', '>99%', '100%']
+    """
+    said = f"{_round_half_up(100 * part, 0)}%"
+    if said == "100%" and part < 1:
+        return ">99%"
+    if said == "0%" and part > 0:
+        return "<1%"
+    if said == f"{100 * limit:.0f}%" and part != limit:
+        return f"{'<' if part < limit else '>'}{said}"
+    return said
+
+
 def format_weight(weight: float) -> str:
     """Returns a weight with three significant digits: 0.430, 0.000462, 4.62e-7."""
     if weight == 0 or not isfinite(weight):

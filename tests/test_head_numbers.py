@@ -68,6 +68,7 @@ def loops(head: Rows, words: list[str], sees: Sees) -> dict[str, float]:
         "effective_rank": rank(head),
         "next": on(head, sees, lambda q, k: k == q + 1),
         "duplicate": on(head, sees, lambda q, k: k < q and known[k] == known[q]),
+        "preceding": on(head, sees, lambda q, k: 0 < k < q - 1 and known[k + 1] == known[q]),
         "separators": on(head, sees, lambda q, k: k in marks),
     }
 

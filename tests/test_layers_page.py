@@ -51,6 +51,13 @@ def tables(test: AppTest) -> list[dict[str, list]]:
     return found
 
 
+def selected_head(test: AppTest) -> dict:
+    """What the browser gets with the cells of the selected head."""
+    (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
+    (length,) = struct.unpack("<I", head.bytes[:4])
+    return json.loads(head.bytes[4 : 4 + length])
+
+
 def words(test: AppTest) -> str:
     """What is written on the page, and on hover over it."""
     return " ".join(f"{each.value} {each.proto.help}".replace("\\", "") for each in test.markdown)
@@ -145,7 +152,7 @@ def test_heads_of_one_layer_are_not_compared():
 
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
-    finding = "Five of these 54 heads are induction heads: at a repeated token, they look up what followed it before."
+    finding = "5 of these 54 heads are induction heads: at a repeated token, they look up what followed it before."
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(r"\*\*Layer 1, head 0\*\*: \d\.\d+% · ranked \d+ of 54", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
@@ -154,7 +161,8 @@ def test_heads_that_stand_out_are_named():
         each for each in test.caption if each.value.startswith("Colour: weight on what followed an earlier copy")
     ]
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
-    assert said.value.endswith("mean over the queries whose token occurred before. The headline counts heads over 50%.")
+    assert "mean over the queries whose token occurred before. The headline counts heads over 50%." in said.value
+    assert said.value.startswith("Colour") and "Rows: the 6 layers that are recorded" in said.value
     assert maps.HIGH == 0.5
     assert text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
@@ -172,13 +180,11 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "Five of these 54 heads are induction heads: at a repeated token, they look up what followed it" in words(
-        test
-    )
+    assert "5 of these 54 heads are induction heads: at a repeated token, they look up what followed it" in words(test)
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")
-    assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY) - 2
+    assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY) - 3
     menu.set_value("previous").run()
     assert not test.exception and "3 of these 54 heads put over half of their weight on the token before" in words(test)
     held = tables(test)[0]
@@ -213,9 +219,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     assert text.TEXTS[REPEATED].format(causal="") in whole and text.TEXTS_CAUSAL not in whole
     words_read = WORDS.split()
     assert len(words_read) == len(set(words_read)) == 25 and TIMES == 3, "as the page says"
-    (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
-    (length,) = struct.unpack("<I", head.bytes[:4])
-    header = json.loads(head.bytes[4 : 4 + length])
+    header = selected_head(test)
     assert header["head"] == 6 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
     assert header["colors"] == "linear" and "other short texts" not in words(test)
     marks, read = header["marks"], ["#", *words_read * TIMES]
@@ -225,10 +229,10 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     weight = float(trace(Config.of(REPEATED, layer=18, head=6)).weights[6, query, key])
     token = f"“{read[query]}”"
     said = f"Framed: {token} ({query}) puts {weight:.1%} on “{read[key]}” ({key}), which followed {token} ({key - 1})."
-    assert marks["says"] == f"{text.DIAGONALS}\n{said}"
-    assert text.REPEATS.format(word="revert") in captions(test) and text.DIAGONALS not in captions(test)
+    assert marks["says"] == f"{text.DIAGONALS[3]}\n{said}"
+    assert text.REPEATS.format(word="revert") in captions(test) and text.DIAGONALS[3] not in captions(test)
     config, weak = Config.of(REPEATED, layer=18, head=6), Config.of(REPEATED, layer=17, head=5)
-    assert copies_of.use_sentence(config, None).startswith(text.DIAGONALS)
+    assert copies_of.use_sentence(config, None).startswith(text.DIAGONALS[3])
     assert copies_of.use_sentence(weak, None) == text.USE
     weights, texts = (
         trace(Config.of(REPEATED, layer=18, head=6)).weights[6],
@@ -281,7 +285,7 @@ def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_
 def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
     test = run(PAGE, {"source": "recorded:minilm-street", "layer_map": "induction"})
     offered = test.button(key="higher")
-    assert offered.label.startswith("No head is high here. Show “")
+    assert offered.label.startswith("Show “") and offered.label.endswith("”: a head is over 50%")
     offered.click().run()
     assert max(tables(test)[0]["value"]) >= maps.HIGH and not [each for each in test.button if each.key == "higher"]
 
@@ -302,6 +306,47 @@ def test_auto_is_a_statistic_on_which_some_head_is_high():
     )
 
 
+def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a_copy():
+    test = run(PAGE, {"source": "trained:reverse"})
+    menu, values = test.selectbox(key="layer_map"), tables(test)[0]["value"]
+    assert menu.options[menu.index or 0] == "Token before a copy" and maps.PART < min(values) < maps.HIGH < max(values)
+    assert (
+        f"{sum(value > maps.HIGH for value in values)} of these 4 heads put over half of their weight, for tokens that occurred "
+        f"before, on what came before an earlier copy of the token, head {values.index(max(values))} the most: {max(values):.1%}."
+    ) in words(test)
+    assert f"**Head 0** puts {values[0]:.1%} of its weight, for tokens that occurred before, on what came" in words(
+        test
+    )
+    assert "Token before a copy" not in run(PAGE, LAYERED.begins).selectbox(key="layer_map").options
+
+
+def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_induction_head():
+    said = words(run(PAGE, {"source": "trained:majority"}))
+    assert "only head 2 puts over half of its weight" in said and "is an induction head" not in said
+
+
+def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
+    test = run(PAGE, {"source": "recorded:smollm2-code"})
+    cells = tables(test)[0]
+    most = max(range(54), key=cells["value"].__getitem__)
+    assert maps.PART < cells["value"][most] < maps.HIGH and test.selectbox(key="layer_map").label
+    said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for tokens"
+    assert said in words(test) and "The headline counts" not in captions(test)
+    assert " is the most focused of these 4 heads" in words(run(PAGE, {"source": "trained:sort"}))
+
+
+def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
+    test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
+    cells = tables(test)[0]
+    assert "2 of these 72 heads put over half" in words(test)
+    over = [
+        said
+        for said in cells["short"]
+        if said.strip("%").lstrip(">").isdigit() and (said[0] == ">" or int(said[:-1]) > 50)
+    ]
+    assert sorted(over) == [">50%", ">99%"] and "over 99.9%" in cells["exact"]
+
+
 def test_where_no_query_has_a_choice_nothing_is_compared():
     test = run(PAGE, {"source": STREET, "mask": "window", "span": "1"}, OPEN)
     assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)
@@ -318,6 +363,7 @@ def test_a_number_that_needs_texts_says_so_where_there_are_none():
 
 def test_a_question_hides_all_of_it():
     test = run(PAGE, {"source": STREET, "predict": "row"}, OPEN)
+    assert selected_head(test)["marks"]["hides"], "the tokens of the head are shown without its weights"
     assert (
         not tables(test)
         and not {text.ALIKE_FOLD, text.TWO_FOLD} & {each.label for each in test.expander}

@@ -10,6 +10,7 @@ import pytest
 
 from attention.models.inputs import _places
 from attention.models.labels import Labels, of_text
+from attention.recorded.models import START
 from tests.tiny_models import tokenizers, transformers
 
 FAMILY = "👩\u200d👩\u200d👧"
@@ -133,3 +134,11 @@ def test_bytes_that_are_no_character_stay_apart():
     labels = of_text(made, [*half * 20, *made("ok")["input_ids"]])
     assert labels.texts == ("\ufffd",) * 20 + ("o", "·k")
     assert labels.words == (*range(21), 20)
+
+
+def test_the_start_of_a_text_of_smollm2_has_the_name_that_it_has_in_the_recordings():
+    made = byte_level()
+    made.add_special_tokens(["<|im_start|>"])
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<|im_start|>")
+    labels = of_text(tokenizer, [tokenizer.bos_token_id] * 2)
+    assert labels.texts == (START, "<|im_start|>") and labels.special == (True, True)

@@ -120,6 +120,15 @@ def earlier_copies(tokens: Sequence[str]) -> Pairs:
     return query[key < query], key[key < query]
 
 
+def before_copies(tokens: Sequence[str]) -> Pairs:
+    """Returns queries, and keys right before an earlier copy of them: the next token, of a text that is read backwards.
+
+    The first token is excluded, as it may be an attention sink.
+    """
+    query, copy = earlier_copies(tokens)
+    return query[copy > 1], copy[copy > 1] - 1
+
+
 def separators(tokens: Sequence[str]) -> Pairs:
     """Returns the pairs of each token and every separator. The first token is excluded, as it may be an attention sink."""
     keys = torch.tensor([at for at, text in enumerate(tokens) if at and separates(text)], dtype=torch.long)
@@ -193,6 +202,13 @@ PAIRS: dict[str, OfPairs] = {
         "mean weight on earlier copies of the query's token, over queries that have one",
         "Wang et al. 2022: duplicate-token head",
     ),
+    "preceding": OfPairs(
+        before_copies,
+        "Token before a copy",
+        "",
+        "mean weight on keys right before an earlier copy of the query's token (not the first key), over queries that have one",
+        "this app: induction in the other direction",
+    ),
     "separators": OfPairs(
         separators,
         "Separators",
@@ -203,7 +219,7 @@ PAIRS: dict[str, OfPairs] = {
 }
 ORDER = (
     "entropy", "entropy_share", "effective_keys", "greatest", "even", "effective_rank", "distance", "first", "previous",
-    "next", "same", "duplicate", "induction", "separators",
+    "next", "same", "duplicate", "induction", "preceding", "separators",
 )  # fmt: skip
 
 

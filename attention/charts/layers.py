@@ -35,7 +35,6 @@ USUAL = Room()
 PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the map and its colours
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
-SOME = " (only these are recorded)"  # of layers, in the title of their axis
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
@@ -55,7 +54,8 @@ def numbers(
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`: then those of small shares are left out. The
+    Colours go from 0 to `top`; numbers have `digits` decimals. In `percent`, the table has two columns more: `short`, the text in
+    the cells, of which small shares have none, and `exact`, that of the tooltips. The
     selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
     place of colour and number. `title`: what the map shows, above it, in place of the label at its colours; percentages of few
     heads are legible without these, and have none unless the `room` has a `key`.
@@ -65,7 +65,7 @@ def numbers(
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O"),
-        alt.Tooltip("value:Q", title=label, format=".1%" if percent else MEAN),
+        alt.Tooltip("exact:N", title=label) if percent else alt.Tooltip("value:Q", title=label, format=MEAN),
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
@@ -87,7 +87,7 @@ def numbers(
     ).encode(
         x=x,
         y=y,
-        text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
+        text=alt.Text("short:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )
     if not switches:
@@ -165,8 +165,7 @@ def _axes(
     every = alt.Axis(
         labelOverlap=not tall, labelFlush=False, labelBound=False, labelFontSize=LETTERS, titleFontSize=LETTERS
     )
-    title = "← layer" + SOME * (len(layers) > 1 and layers != tuple(range(len(layers))))
-    return x, alt.Y("layer:O", title=title, axis=every, scale=alt.Scale(domain=list(layers))), tall
+    return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
 
 
 def _cell_selection() -> alt.Parameter:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import regex
 
 from attention.inputs import CLUSTER
-from attention.recorded.models import GOES_ON
+from attention.recorded.models import GOES_ON, START
 
 # Letters of words that are separated by spaces; Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces.
 LETTER = regex.compile(
@@ -23,6 +23,7 @@ LETTER = regex.compile(
 JOINTS = "'’-"  # within a word, not at its beginning
 INVISIBLE = regex.compile(r"[\p{C}\p{Z}\p{Variation_Selector}]+")
 BROKEN = "\ufffd"  # what bytes are decoded to if they form no character
+STARTS = {"<|im_start|>": START}  # names of a first token that is a mark of the model's own
 SPREAD = 16  # tokens at most that are decoded together to form whole characters
 
 
@@ -91,7 +92,8 @@ def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = 
         joins = not mark and bool(cluster) and (inside or (within and goes_on(before, piece.text)))
         words.append(words[-1] + (not joins) if words else 0)
         joint = before[-1:] in JOINTS or piece.text[:1] in JOINTS
-        texts.append(GOES_ON * (joins and (inside or not joint)) + piece.label)
+        label = STARTS.get(piece.label, piece.label) if mark and not texts else piece.label
+        texts.append(GOES_ON * (joins and (inside or not joint)) + label)
         adds.append(piece.text.strip() or piece.text)
         if mark:
             before, within, cluster = piece.text, False, ""

@@ -35,7 +35,7 @@ class Prompt:
     part: str = typed("", 80, "Part of the model", "Encoder, decoder or cross-attention of an encoder-decoder. If layers have different masks: the layers with the same mask.", about="view")
     summary: str = choice("heads", WAYS, "Show", "Every head, or several combined.", about="view")
     tokens: str = choice(ALL, (ALL, PLAIN, WORDS), "Tokens", "All: as the model has them. Without marks: without special tokens such as [CLS]; rows sum to one again. Words: tokens of a word merged; weights on them are added, their rows averaged.", about="view")
-    layer_map: str = typed("auto", 20, "Colour the map by", "Head statistic on the map. Auto: induction if a model's text repeats tokens, else previous token; if no head has half of its weight there, the pattern with the strongest head.", about="view")
+    layer_map: str = typed("auto", 20, "Colour the map by", "Head statistic on the map. Auto: induction if a model's text repeats tokens, else previous token; if no head has much weight there, the strongest pattern, or the largest weight.", about="view")
     layer: int = whole(0, 0, 127, "Layer", "Selected layer, counted from 0.", about="focus")
     head: int = whole(-1, -1, 127, "Head", "Selected head. -1, for a picture: the mean over the heads of the layer.", about="focus")
     query: int = whole(-1, -1, 1023, "Query", "Token whose row is shown, counted from 0. -1: the first “it”, or else the one with most weight on another word.", about="focus")

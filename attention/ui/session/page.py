@@ -189,6 +189,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     if elsewhere:  # the previous page had other widgets, and their values are gone with them
         state.told = WidgetSync(state.told.turn)
         state.kept.here.clear()
+        state.kept.source_here = ""
     state.page, state.about = name, kind.settings.called
     arrive(state, kind, elsewhere)
     return state

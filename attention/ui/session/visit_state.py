@@ -83,6 +83,9 @@ class VisitState:
     answers: dict[str, Any] = field(default_factory=dict)  # by the keys of their widgets
     here: set[str] = field(default_factory=set)  # the keys that were drawn on this page
 
+    # Layers
+    source_here: str = ""  # drawn last since the page was opened
+
     # Find the bug, and classes
     first_guesses: dict[str, bool] = field(default_factory=dict)  # whether they were right, by bug
     classroom: bool = False  # the dialog is open

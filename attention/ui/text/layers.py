@@ -13,19 +13,20 @@ FINDINGS = {  # of statistics that are no weight on some keys
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
+WEIGHT_PART = "{first} puts {most} of its weight{where} on {keys}: the most of {heads}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
-INDUCTION = "{named} of {heads} are induction heads: at a repeated {unit}, they look up what followed it before."
-INDUCTION_ONE = (
-    "One of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what followed it before."
-)
+INDUCTION = "{count} of {heads} are induction heads: at a repeated {unit}, they look up what followed it before."
+INDUCTION_ONE = "1 of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what followed it before."
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
     "next": "Under this mask no {unit} sees the next one, so there is nothing to rank.",
     "duplicate": "No {unit} occurs twice, so there is nothing to rank.",
     "induction": "No {unit} occurs twice, so there is nothing to rank.",
+    "preceding": "No passage occurs in reverse order, so there is nothing to rank.",
 }
 WHERE = {  # of which queries that is said, if not of all
     "induction": ", for tokens that occurred before,",
+    "preceding": ", for tokens that occurred before,",
     "duplicate": ", for tokens that occurred before,",
     "next": ", for tokens that see the next one,",
     "separators": ", for tokens that see one,",
@@ -44,6 +45,7 @@ MEANINGS = {  # of the other statistics
 }
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
+    "preceding": "the queries whose token occurred before",
     "duplicate": "the queries whose token occurred before",
     "previous": "all queries but the first",
     "next": "the queries that see the next token",
@@ -59,6 +61,7 @@ EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."
 REPEATS = "Lines, and “{word}” in bold: the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
+    "preceding": "what came before an earlier copy of the token",
     "duplicate": "earlier copies of the token",
     "previous": "the token before",
     "next": "the next token",
@@ -70,13 +73,17 @@ ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
+ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
+OWN_SHOWS = "; a text of your own shows all"
+ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {value}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
-STATISTIC_OF_WEIGHT = "Colour: weight on {keys}, mean over {queries}. The headline counts heads over 50%."
+STATISTIC_OF_WEIGHT = "Colour: weight on {keys}, mean over {queries}.{counted}"
+COUNTED = " The headline counts heads over 50%."
 NUMBERS = "The map writes numbers from 10% on, and that of the selected head."
-HIGHER = "No head is high here. Show “{statistic}”"
+HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
@@ -88,6 +95,7 @@ SOME_LAYERS = " ({layers} of its model)"
 OF_SOURCE = " of “{source}”"
 CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
+PUTS = "puts {value} of its weight{where} on {keys}."
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "has no clear role here."
 NO_ROLE_NAME = "no clear role"
@@ -103,7 +111,10 @@ STATISTICS = {  # of the selected head, in plain words
 }
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
-DIAGONALS = "Two diagonals: what followed each word’s copy, one and two repeats back."
+DIAGONALS = {  # by how often the text occurs
+    2: "Diagonal: what followed each word’s earlier copy.",
+    3: "Two diagonals: what followed each word’s copy, one and two repeats back.",
+}
 USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
 COPIES = "At {right} of the {places} repeated words before the last, its largest weight is on an earlier copy of the next word."
 WITHOUT_COPY = "Words without an earlier copy put {share} of their weight on {first}, an **attention sink**."

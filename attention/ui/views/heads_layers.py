@@ -16,7 +16,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_mean, format_percent
+from attention.number_format import format_head, format_mean, format_percent, format_short_percent
 from attention.sources.providers import distributes, tokens, unit
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -25,13 +25,24 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
-from attention.ui.views.known_metrics import known_metrics, not_in_text
+from attention.ui.views.known_metrics import AGAIN, is_rare, known_metrics, not_in_text
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
 FEW = 6  # heads that may stand out together
-HIGH = 0.5  # of its weight: from this share on a head follows a pattern
-PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
+HIGH = 0.5  # of its weight: above this share a head follows a pattern
+PART = 0.25  # of its weight: from this share on a pattern is plain on a head's map
+PATTERNS = (
+    "induction",
+    "preceding",
+    "duplicate",
+    "previous",
+    "next",
+    "first",
+    "same",
+    "separators",
+)  # shares of the weight
+FOCUS = "greatest"  # what auto shows if no head follows any pattern
 Cells = dict[tuple[int, int], float]
 
 
@@ -61,11 +72,18 @@ USUAL = Behaviour()
 
 
 def number(config: Config, found: Mapping[int, Layer]) -> str:
-    """The name of the statistic that the map shows; auto is one on which some head is high, if there is any."""
+    """The name of the statistic that the map shows.
+
+    Auto is the usual one if some head is high on it, or if it is about copies and plain on the map of some head; otherwise one
+    on which a head is high, or how focused the heads are.
+    """
     if config.layer_map in EVERY:
         return config.layer_map
     usual = usual_metric(config)
-    return _higher(usual, config, found) or usual
+    most = max(cells(usual, found).values(), default=1.0)
+    if usual not in PATTERNS or (usual in AGAIN and most >= PART and not is_rare(usual, tokens(config).texts)):
+        return usual
+    return _higher(usual, config, found) or (FOCUS if most < PART else usual)
 
 
 def usual_metric(config: Config) -> str:
@@ -151,6 +169,9 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     cells, label, end, decimals, percent, title = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
+    if percent:
+        table["exact"] = [format_percent(value) for value in cells.values()]
+        table["short"] = [format_short_percent(value, HIGH) for value in cells.values()]
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
@@ -229,11 +250,11 @@ def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
 
 def _higher(shown: str, config: Config, found: Mapping[int, Layer]) -> str:
     known = known_metrics(config)
-    if shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) >= HIGH:
+    if shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) > HIGH:
         return ""
     most = {name: max(cells(name, found).values(), default=0.0) for name in PATTERNS if name in known}
     best = max(most, key=lambda name: most[name], default="")
-    return best if best and most[best] >= HIGH else ""
+    return best if best and most[best] > HIGH else ""
 
 
 def head_title(config: Config, cell: tuple[int, int]) -> str:

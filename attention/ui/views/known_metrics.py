@@ -9,7 +9,8 @@ from attention.config import Config
 from attention.heads import TokenMetric
 from attention.sources.providers import distributes, tokens
 
-AGAIN = {"induction", "duplicate"}  # statistics of tokens that have occurred before
+AGAIN = {"induction", "duplicate", "preceding"}  # statistics of tokens that have occurred before
+ENOUGH = 5  # such tokens, from which on a mean over them describes a head
 IN_LINE = AGAIN | {
     "previous",
     "next",
@@ -41,6 +42,18 @@ def repeats(texts: Sequence[str]) -> int:
     return len(texts) - len({text.casefold() for text in texts})
 
 
+def is_rare(name: str, texts: Sequence[str]) -> bool:
+    """Whether a statistic is about tokens that occurred before, and too few did for it to describe a head."""
+    return name in AGAIN and repeats(texts) < ENOUGH
+
+
 def not_in_text(texts: Sequence[str]) -> set[str]:
-    """The statistics of which a text has no token."""
-    return (set() if repeats(texts) else AGAIN) | (set() if any(map(separates, texts[1:])) else {"separators"})
+    """The statistics of which a text has no token; "preceding" applies to texts with a passage that also occurs reversed."""
+    without = (set() if repeats(texts) else AGAIN) | (set() if any(map(separates, texts[1:])) else {"separators"})
+    return without if _reverses(texts) else without | {"preceding"}
+
+
+def _reverses(texts: Sequence[str]) -> bool:
+    """Whether three tokens in a row occur in the opposite order as well."""
+    threes = set(zip(texts, texts[1:], texts[2:], strict=False))
+    return any(three[0] != three[2] and three[::-1] in threes for three in threes)

@@ -31,8 +31,8 @@ from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
+from attention.ui.views import heads_large, layers_changed, layers_sentences, questions
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_changed, layers_sentences, questions
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.pinned_sides import has_layer_difference
 
@@ -42,7 +42,6 @@ COLUMNS = [2, 3]
 HEIGHT = 430  # pixels of the selected head with its axes, which leaves 346 for its map
 ROOM = Room(100, 270, key=True)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
-SOURCE = "layers of "  # before the source among what was drawn on this page
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -55,6 +54,7 @@ def begin(config: Config) -> None:
 def view(config: Config) -> None:
     """Draws the map, and what the selected head does."""
     if questions.question_closes(config):
+        heads_large.draw_asked_row(config.truncated)
         return
     found = results.layers.layers(config)
     _select_highest(config, found)
@@ -94,6 +94,7 @@ def view(config: Config) -> None:
             layers_sentences.recorded_sentence(config),
         )
         if said:
+            said = " ".join(filter(None, (said, layers_sentences.rows_sentence(config))))
             st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
         if not alone:
             _offer_higher(config, found)
@@ -143,11 +144,9 @@ def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
 
 def _take_new_source(config: Config) -> bool:
     """Whether another source was chosen since this page was drawn: true once."""
-    here = page.visit_state().here
-    before, now = {each for each in here if each.startswith(SOURCE)}, SOURCE + config.source
-    here -= before
-    here.add(now)
-    return bool(before - {now})
+    kept = page.visit_state()
+    before, kept.source_here = kept.source_here, config.source
+    return before not in ("", config.source)
 
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
@@ -228,10 +227,10 @@ def _heads_text(config: Config) -> str:
     )
 
 
-def role_text(config: Config, role: Role | None) -> str:
-    """What the selected head does, and how often it does so on other texts, as Markdown."""
-    none = text.CROSS_ROLE if config.is_cross else text.NO_ROLE
-    none = none if distributes(config) else results.heads.no_role(config).says
+def role_text(config: Config, role: Role | None, instead: str = "") -> str:
+    """What the selected head does, and how often it does so on other texts, as Markdown; `instead`: of a head without a role."""
+    none = instead or (text.CROSS_ROLE if config.is_cross else text.NO_ROLE)
+    none = none if instead or distributes(config) else results.heads.no_role(config).says
     called = maps.head_title(config, (config.layer, config.head)).capitalize()
     does = text.DOES.format(head=called, role=escape(role.says) if role else none)
     return f"{does} {role_note(config, role)}".rstrip()
@@ -252,7 +251,10 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
-    st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
+    st.markdown(
+        UNSAID if unsaid else role_text(config, role, layers_sentences.puts_sentence(config, found)),
+        help=None if unsaid else _means(layer, config),
+    )
     said = [copies.lines_sentence(config)]
     if not unsaid and (pair or needs_copies(role)):
         said.insert(0, copies.copies_sentence(config))

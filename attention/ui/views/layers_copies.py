@@ -7,7 +7,7 @@ from attention.components.large_head import Marks
 from attention.config import Config
 from attention.knobs import LAST_QUERY
 from attention.number_format import format_percent, format_token
-from attention.recorded.shipped import TIMES, WORDS
+from attention.recorded.shipped import WORDS
 from attention.sources.providers import distributes, tokens
 from attention.ui import next_step, results
 from attention.ui.markdown import escape
@@ -77,10 +77,12 @@ def use_sentence(config: Config, pair: Copy | None) -> str:
 
 
 def _diagonals_sentence(config: Config) -> str:
-    """What the strong diagonals of a head are in the text that repeats; "" if they are not strong, or in any other text."""
-    if config.source != next_step.REAL:
+    """What the strong diagonals of a head are in a text that repeats; "" if they are not strong, or in any other text."""
+    starts = repeat_starts(tokens(config).texts)
+    if len(starts) not in text.DIAGONALS:
         return ""
-    trace, words = results.heads.trace(config), len(WORDS.split())
+    trace, words = results.heads.trace(config), starts[1] - starts[0]
     weights, is_causal = trace.weights[config.head], not trace.mask.triu(1).any()
-    back = [words * times - 1 for times in range(1, TIMES)]
-    return text.DIAGONALS if is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back) else ""
+    back = [words * times - 1 for times in range(1, len(starts))]
+    strong = is_causal and all(float(weights.diagonal(-by)[2:].mean()) >= STRONG for by in back)
+    return text.DIAGONALS[len(starts)] if strong else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attention.analysis.head_numbers import EVERY
-from attention.analysis.head_roles import COUNTS
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_weight
@@ -15,10 +14,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views.known_metrics import repeats
-
-OF_COPIES = "induction", "duplicate"  # patterns about tokens that occurred before
-ENOUGH = 5  # such tokens, from which on a head is called after the pattern
+from attention.ui.views.known_metrics import is_rare, repeats
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
@@ -33,8 +29,9 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     template = text.FINDINGS.get(name, text.FINDING)
     high = sum(value > maps.HIGH for value in held.values())
     if maps.is_weight(config, found):
-        template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
-        if name == "induction" and high and not _is_rare(name, config):
+        none = text.WEIGHT_PART if most >= maps.PART else text.WEIGHT_NONE
+        template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
+        if name == "induction" and high and not is_rare(name, tokens(config).texts) and _has_role(name, found, best):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
     return template.format(
         heads=text.ALL_HEADS.format(count=len(held)),
@@ -44,20 +41,30 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
         count=high,
-        named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
         unit=unit(config),
         where=_where(name, config),
     )
 
 
-def _is_rare(name: str, config: Config) -> bool:
-    """Whether a pattern is about tokens that occurred before, and too few did to call a head after it."""
-    return name in OF_COPIES and repeats(tokens(config).texts) < ENOUGH
+def puts_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+    """What the selected head does by the statistic of the map, without its subject; "" if that is little, or no weight."""
+    name = maps.number(config, found)
+    value = maps.cells(name, found).get((config.layer, config.head), 0.0)
+    if not maps.is_weight(config, found) or value < maps.PART:
+        return ""
+    said = maps.value_text(config, found, value)
+    return escape(text.PUTS.format(value=said, where=_where(name, config), keys=text.KEYS[name]))
+
+
+def _has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
+    """Whether a head is called after a pattern: uniform weights have well less there, which is not so in any text."""
+    role = found[cell[0]].roles[cell[1]]
+    return role is not None and name in role.name
 
 
 def _where(name: str, config: Config) -> str:
     """Of which queries a finding is, if not of all; of few copies, how many there are."""
-    if not _is_rare(name, config):
+    if not is_rare(name, tokens(config).texts):
         return text.WHERE.get(name, "")
     count = repeats(tokens(config).texts)
     return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
@@ -69,9 +76,20 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.absent(config, found):
         return ""
     if maps.is_weight(config, found):
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name])
+        counted = text.COUNTED if any(value > maps.HIGH for value in maps.cells(name, found).values()) else ""
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name], counted=counted)
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
+
+
+def rows_sentence(config: Config) -> str:
+    """How many layers the map shows, if it is not the same for recorded texts of the model and for others; else ""."""
+    model, count = model_run.reader(config.source), len(layers(config.source))
+    if _leaves_layers_out(config):
+        own = text.OWN_SHOWS if model and not model_run.refusal(config.source) else ""
+        return text.ROWS_RECORDED.format(count=count, own=own)
+    recorded = len(layers(model_run.recording_of(model) or config.source)) if model else count
+    return text.ROWS_OWN.format(layers=count, count=recorded) if recorded < count else ""
 
 
 def recorded_sentence(config: Config) -> str:
