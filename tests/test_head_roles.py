@@ -17,6 +17,7 @@ from attention.inputs import BEFORE
 from attention.maps.exact import head_maps
 from attention.masks import MASKS
 from attention.number_format import format_percent
+from attention.sources import constructed
 from attention.sources.chunks import queries_and_keys
 from attention.ui import results
 from tests.samples import examples
@@ -137,6 +138,14 @@ def test_a_row_that_rests_on_the_first_token_is_no_evidence_of_a_distance():
         weights[6:] = torch.eye(tokens)[: tokens - 6]
         mask = MASKS["causal"].square(tokens, tokens, 4)
         assert [role.name for role in roles(weights[None], mask) if role and "back" in role.name] == found
+
+
+@pytest.mark.parametrize("mask", ["window", "local", "documents"])
+def test_a_head_is_not_called_after_a_token_that_most_queries_cannot_see(mask):
+    t = trace(Config(mask=mask))
+    built = constructed.rule(2)
+    role = roles(t.weights, t.mask, t.queries.texts, "word", rules=[constructed.rule(head) for head in range(8)])[2]
+    assert built == "first {unit}" and t.mask[:, 0].sum() < 9 and not (role and "first" in role.name)
 
 
 def test_a_share_of_a_single_query_is_no_role():

@@ -14,7 +14,7 @@ from attention import heads
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_mean
+from attention.number_format import format_mean, format_percent
 from attention.pinned import pin, sides_of
 from attention.trace import trace
 from attention.ui import results
@@ -172,7 +172,7 @@ def test_softmax_shows_how_the_selected_row_changed():
     assert row["a"] == pytest.approx(before.tolist(), abs=1e-6) and row["b"] == pytest.approx(after.tolist(), abs=1e-6)
     assert row["change"] == pytest.approx((after - before).tolist(), abs=1e-6)
     half = float((after - before).abs().sum()) / 2
-    assert f"in head 1: total variation {format_mean(half)}. Largest weight: A " in page_text(test)
+    assert f"in head 1: {format_percent(half)} of its weight moved. Largest weight: A " in page_text(test)
 
 
 def steps(query: dict[str, str]) -> tuple[str, list[dict[str, torch.Tensor]]]:

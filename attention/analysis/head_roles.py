@@ -26,7 +26,7 @@ MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its weight between: sum, and each
 WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
 FARTHEST = 12  # maximum number of tokens back that names a head
-PART = 1 / 2  # minimum share of the queries with a choice that must have a key at a distance: not the first token
+PART = 1 / 2  # minimum share of the queries with a choice that must see the first token, or have another at a distance
 SEVERAL = 2  # minimum number of queries that a share of the weight is a mean of: a single one gives no role
 AT_DISTANCE = 3  # minimum number of such queries
 NEAR = 5  # tokens on either side that count as nearby
@@ -214,8 +214,9 @@ def _copies(one: Kind, two: Kind) -> bool:
 def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kind]:
     """Returns all kinds except nearby tokens, which only name heads without another kind."""
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
-    first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2), SEVERAL)
-    shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
+    choosing, sees = seen.choices > 2, seen.mask[:, 0]  # a mask may hide the first token from most queries
+    first = seen.share(seen.weights[..., 0], sees & choosing, max(SEVERAL, PART * int(choosing.sum())))
+    shown = seen.share(seen.weights[..., 0], sees, max(1, PART * int((seen.choices > 0).sum())))
     found.append(Kind(f"first {unit}", f"attends to the first {unit} {SINK}", first.tolist(), shown.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
 

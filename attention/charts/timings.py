@@ -71,7 +71,9 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
         like = [timing for timing in found[other] if timing.length in {point.length for point in points}]
         marks.band(figure, label, like, [_ends(point) for point in points], look)
         hover = [_ratio(point, against) for point in points]
-        whys = [{t.length: convergence.reason(t) for t in comparison.with_times(found[label])} for label in (base, other)]
+        whys = [
+            {t.length: convergence.reason(t) for t in comparison.with_times(found[label])} for label in (base, other)
+        ]
         why = [" ".join(filter(None, (of[point.length] for of in whys))) for point in points]
         name = look.names[other] if several else names[other]
         if against == comparison.CPU and of_bases:

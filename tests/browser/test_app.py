@@ -340,7 +340,7 @@ def test_a_comparison_that_begins_far_below_shows_its_controls(visit):
     button.scroll_into_view_if_needed()
     button.click()
     expect(tab.page.get_by_text("To begin with, B has temperature 4.0 where A has 1.0")).to_be_in_viewport()
-    expect(tab.page.get_by_role("button", name="Unpin")).to_be_in_viewport()
+    expect(tab.page.get_by_role("button", name="Stop comparing")).to_be_in_viewport()
     expect(tab.page.locator(".large").first).to_be_in_viewport()
 
 

@@ -238,6 +238,12 @@ def test_what_is_pointed_at_has_an_arrow_and_is_no_bar(opened, theme):
     assert page.locator(".bars").get_attribute("data-most") == "85.2%", "the end of their scale, whatever the key"
     log = opened("tokens=8&heads=2&input=noise&colors=log", theme).page
     assert log.locator(".bars").get_attribute("data-most") is None, "on a logarithmic scale no bar ends there"
+    even = opened("tokens=8&heads=2&input=noise&colors=times+even", theme).page
+    even.mouse.move(*cell(even, 1, 5, 3, 8))
+    even.wait_for_function("document.querySelector('[data-of=weight]').textContent === '83.6%'")
+    middle, end, thick, width, height = even.evaluate(ARROW)
+    assert height - end == pytest.approx(107 / 109 * (height - 2), abs=1.5), "only colours are logarithmic"
+    assert even.locator(".bars").get_attribute("data-most") == "85.2%"
 
 
 def test_a_tile_says_where_its_greatest_stands(opened):

@@ -103,18 +103,17 @@ export function position(weight, scale, { floor, times }) {
 }
 
 /**
- * Returns the height of a cell's bar, 0 to 1: on the colour scale if that is logarithmic, otherwise relative to `most`. It
- * is that of the weight without its sign.
+ * Returns the height of a cell's bar, 0 to 1: on the colour scale if “log” was chosen, otherwise relative to `most`. It is
+ * that of the weight without its sign.
  * @param {Data} data
  * @param {Cell} cell
  * @param {number} most
  */
-export function height(data, { weight: signed, visibleKeys }, most) {
+export function height(data, { weight: signed }, most) {
   if (data.sides) return most ? Math.abs(signed / most) : 0;
   const weight = Math.abs(signed);
   if (data.colors === "log") return position(weight, "log", data);
-  if (data.colors !== "times even") return most > 0 ? weight / most : 0;
-  return Math.min(1, Math.max(0, position(weight * visibleKeys, "times even", data)));
+  return most > 0 ? weight / most : 0;
 }
 
 /** @type {Map<string, Float32Array>} */

@@ -161,9 +161,8 @@ function rowCells(data, { head, row }) {
 }
 
 /**
- * Draws the row as bars, relative to its largest weight; on a logarithmic scale at their positions on it, and on “times
- * even” with a line at 1, except for a training. Negative weights go down from a line in the middle. An arrow above the bars
- * marks the cell, so that the bars do not depend on it.
+ * Draws the row as bars, relative to its largest weight; on the scale “log” at their positions on it. Negative weights go
+ * down from a line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -188,7 +187,7 @@ export function setSpread(grid, cell) {
     pen.fillRect(left, begin, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
   }
-  if (data.sides || data.signed || data.colors === "times even") {
+  if (data.sides || data.signed) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
@@ -210,8 +209,7 @@ export function setSpread(grid, cell) {
  * @param {Cell} top
  */
 function setEnds({ data, spread }, top) {
-  const plain = !data.sides && !data.signed && !data.trained;
-  const linear = plain && data.colors !== "log" && data.colors !== "times even";
+  const linear = !data.sides && !data.signed && !data.trained && data.colors !== "log";
   const bars = find(spread, ".bars");
   if (linear && top.weight) bars.dataset.most = numberOf(data, top);
   else delete bars.dataset.most;

@@ -5,7 +5,7 @@ COMPARE_HELP = (
     "Pins what is shown as side A. Whatever you set from then on is side B, and the page shows the difference."
 )
 SWAP, SWAP_HELP = "Swap", "Exchanges A and B."
-UNPIN, UNPIN_HELP = "Unpin", "Ends the comparison and shows {side}."
+UNPIN, UNPIN_HELP = "Stop comparing", "Ends the comparison and shows {side}."
 HEAD_OF_A = "Head of A"
 SAME_HEAD, NEAREST_HEAD = "same", "nearest"
 HEAD_HELP = (
@@ -41,7 +41,8 @@ WAITING = "B − A: {done} of {heads} heads, {memory}."
 ENDED = "{why}: {done} of {heads} heads are compared. B − A is shown once all are."
 CANCELLED = "Cancelled"
 LONG_BARS = "A bar: the largest difference of {tile} keys."
-ROW = "{query} in head {head}: {number} {value}. Largest weight: A {a}, B {b}."
+ROW = "{query} in head {head}: {changed}. Largest weight: A {a}, B {b}."
+MOVED, MEASURED = "{share} of its weight moved", "{number} {value}"  # from keys to others; if rows are no distributions
 ROW_ALONE = "{query} in head {head}."
 NUMBERS = (
     "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."

@@ -7,6 +7,7 @@ CELLS = "**A head** decides how much each {unit} (row, query) takes from each {u
 BUILT = "These were built by hand to show rules. "
 TRY = "**Try:** click another map."
 UNNAMED = " A head has a name only if this text shows its rule."
+BUILT_UNNAMED = "Built by hand, and named if this text shows their rule."  # as long as BUILT and TRY
 NO_ROLE = "has no clear role here."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"

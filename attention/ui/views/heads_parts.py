@@ -139,10 +139,11 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     role, said = roles[config.head], not questions.unsaid(config)
     sink = role and role.is_sink and said
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
-    built = text.BUILT if is_built else ""
-    more = text.SINK if sink else built + text.TRY * (config.heads > 1)
-    if said and distributes(config) and not all(names(config, roles)) and any(roles):
-        more += text.UNNAMED
+    unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
+    if is_built and not sink:
+        more = text.BUILT_UNNAMED if unnamed else text.BUILT + text.TRY
+    else:
+        more = (text.SINK if sink else text.TRY * (config.heads > 1)) + text.UNNAMED * unnamed
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 

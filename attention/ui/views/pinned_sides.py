@@ -58,7 +58,7 @@ def draw_buttons(sides: Sides) -> None:
     if begun:
         ends[begun[0]] = begun[1]
     help = text.UNPIN_HELP.format(side="A" if begun else "B")
-    st.button(text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/keep_off:", help=help)
+    st.button(text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/close:", help=help)
 
 
 def _swap() -> None:

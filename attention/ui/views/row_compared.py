@@ -11,11 +11,11 @@ import streamlit as st
 from attention.charts import row_change
 from attention.charts.row import LABELLED
 from attention.comparison.head_changes import Changes
-from attention.comparison.row_numbers import EVERY
+from attention.comparison.row_numbers import EVERY, VARIATION
 from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
-from attention.number_format import format_mean, format_token, format_weight
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.pinned import Sides
 from attention.sources.providers import has
 from attention.tables import rows as tables
@@ -42,22 +42,26 @@ def row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> st
     if questions.unsaid(sides.b):
         return text.ROW_ALONE.format(query=parts.query_name(rows[1]), head=sides.b.head)
     at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
+    value, shares = float(found.rows[found.measure][at, sides.b.query_index]), found.measure == VARIATION
+    number = EVERY[found.measure].inside
     return text.ROW.format(
         query=parts.query_name(rows[1]),
         head=sides.b.head,
-        number=EVERY[found.measure].inside,
-        value=format_mean(float(found.rows[found.measure][at, sides.b.query_index])),
-        a=_largest(rows[0]),
-        b=_largest(rows[1]),
+        changed=text.MOVED.format(share=format_percent(value))
+        if shares
+        else text.MEASURED.format(number=number, value=format_mean(value)),
+        a=_largest(rows[0], shares),
+        b=_largest(rows[1], shares),
     )
 
 
-def _largest(row: tables.Row) -> str:
-    """The largest weight of a row, with its key."""
+def _largest(row: tables.Row, shares: bool) -> str:
+    """The largest weight of a row, as a share of it or as a number, with its key."""
     if not row.seeing:
         return "none"
     at = row.keys["weight"].index(row.greatest)
-    return f"{format_weight(row.greatest)} on {format_token(row.keys['token'][at], at, 'key')}"
+    weight = format_percent(row.greatest) if shares else format_weight(row.greatest)
+    return f"{weight} on {format_token(row.keys['token'][at], at, 'key')}"
 
 
 def bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown = ()) -> None:
