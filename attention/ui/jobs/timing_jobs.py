@@ -34,8 +34,8 @@ class TimingJobs:
         return TimingJob(sweep, "failed", said=refusal)
 
     def last_measurement(self, sweep: Sweep) -> TimingJob | None:
-        """The last ended job of a sweep with any timings, also by another visitor or from before the page was reopened."""
-        return self.line.find(TimingJob, limit_budget(sweep)[0], lambda task: not task.open and bool(task.timings))
+        """The last ended job of a sweep that was steady, also by another visitor or from before the page was reopened."""
+        return self.line.find(TimingJob, limit_budget(sweep)[0], lambda task: not task.open and task.is_steady)
 
     @property
     def is_blocked(self) -> bool:

@@ -158,6 +158,12 @@ class TimingJob(Job):
         return (count, missing) if is_known and count + self.cases == every else (0, [])
 
     @property
+    def is_steady(self) -> bool:
+        """Whether at least half of its times are stable; others are shown to the visitor who measured them alone."""
+        timed = [timing for timing in self.timings.values() if not timing.error]
+        return bool(timed) and 2 * sum(timing.settled for timing in timed) >= len(timed)
+
+    @property
     def unbegun(self) -> int:
         """The number of cases for which there was no time."""
         return max(0, self.cases - len(self.timings))
