@@ -24,8 +24,8 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     others = [failed_timing(8192, **DECODE), make_timing(8192, 1e-9, **DECODE, implementation="core")]
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
     assert said.headline == (
-        "A Test GPU is 205 times as fast as this CPU (40 µs instead of 8.19 ms) for one token of 16 heads of 128 against "
-        "8,192 keys, bfloat16."
+        "A Test GPU is 205 times as fast as this server's CPU (40 µs instead of 8.19 ms) for one token of 16 heads of 128 "
+        "against 8,192 keys, bfloat16."
     )
     assert said.basis == (
         "Including a copy of all keys and values for this one token, which no decoder makes, it is 82 times "
@@ -34,7 +34,10 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
         "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
     )
     (said,) = answers.answers([*cpu, slow])
-    assert "A Test GPU takes 122 times as long as this CPU (1 s instead of 8.19 ms) for one token" in said.headline
+    assert (
+        "A Test GPU takes 122 times as long as this server's CPU (1 s instead of 8.19 ms) for one token"
+        in said.headline
+    )
     assert "which no decoder makes, it takes 122 times as long as the CPU. " in said.basis
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
@@ -43,7 +46,9 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
 def test_a_ratio_that_is_written_as_one_is_about_as_fast(seconds: float):
     cpu, gpu = make_timing(8192, 8.192e-3, **DECODE), make_timing(8192, seconds, **GPU, **DECODE)
     (said,) = answers.answers([cpu, gpu])
-    assert said.headline.startswith("A Test GPU is about as fast as this CPU (") and "1 times" not in said.basis
+    assert (
+        said.headline.startswith("A Test GPU is about as fast as this server's CPU (") and "1 times" not in said.basis
+    )
 
 
 def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
@@ -53,15 +58,17 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     gpu = [make_timing(n, 5e-3, **GPU, **DECODE, source="h100.json") for n in (4096, 8192)]
     (said,) = answers.answers([*cpu, *emulated, *far, *gpu])
     assert said.headline == (
-        "A Test GPU in bfloat16 is 1.6 times as fast as this CPU in float32 (5 ms instead of 8.19 ms) for one token of 16 "
-        "heads of 128 against 8,192 keys."
+        "A Test GPU in bfloat16 is 1.6 times as fast as this server's CPU in float32 (5 ms instead of 8.19 ms) for one token of "
+        "16 heads of 128 against 8,192 keys."
     )
     assert (
         "it is 1.6 times as fast as the CPU. The GPU is faster from about 5,000 tokens on, also including the copy."
         in said.basis
     )
     (alone,) = answers.answers([*cpu, *emulated])
-    assert alone.headline.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this CPU.")
+    assert alone.headline.startswith(
+        "One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this server's CPU."
+    )
 
 
 def test_lengths_that_were_left_out_are_named_with_the_reason():
@@ -72,11 +79,11 @@ def test_lengths_that_were_left_out_are_named_with_the_reason():
     (said,) = answers.answers([*cpu, *late, other, *gpu, failed_timing(65_536, **GPU, **DECODE)])
     assert " At 8,192 tokens, where no CPU was timed, the GPU takes 40 µs. GPU: Test GPU" in said.basis
     assert "against 4,096 keys" in said.headline and said.basis.endswith(
-        " Not timed on this CPU: 8,192 and 16,384 tokens (over the time budget: 8192)."
+        " Not timed on this server's CPU: 8,192 and 16,384 tokens (over the time budget: 8192)."
         " Not timed on a Test GPU: 65,536 tokens (out of memory: 9 GiB)."
     )
     (alone,) = answers.answers([*cpu, *late])
-    assert "Not timed on this CPU: 8,192 and 16,384 tokens" in alone.basis
+    assert "Not timed on this server's CPU: 8,192 and 16,384 tokens" in alone.basis
     (short,) = answers.answers([*cpu, failed_timing(8192, "emulated: bfloat16", **DECODE)])
     assert "Not timed" not in short.basis
 
@@ -173,7 +180,7 @@ def test_every_gpu_has_an_answer_the_visitors_first():
         "float32"
     )
     assert "The GPU is slower at all lengths up to 64 tokens, also including the copy." in first.basis
-    assert "A Test GPU is 100 times as fast as this CPU (10 µs instead of 1 ms)" in second.headline
+    assert "A Test GPU is 100 times as fast as this server's CPU (10 µs instead of 1 ms)" in second.headline
     assert "The GPU is" not in second.basis, "one length says it all"
 
 

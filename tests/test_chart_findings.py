@@ -9,7 +9,14 @@ import pytest
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding, missing_times, rising_lengths
+from attention.timing.chart_findings import (
+    cpu_gpu_finding,
+    flat_times,
+    growth_finding,
+    line_finding,
+    missing_times,
+    rising_lengths,
+)
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
@@ -93,16 +100,17 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
     [
         (
             "time",
-            "At 4,096 tokens SDPA on a Test GPU is the fastest of 2 lines (100 ms); SDPA on this CPU takes 8 times as long.",
+            "At 4,096 tokens SDPA on a Test GPU is the fastest of 2 lines (100 ms); SDPA on this server's CPU takes 8 times as "
+            "long.",
         ),
         (
             "speed-up",
-            "With SDPA, a Test GPU is faster than this CPU from 512 tokens on, the shortest length; at 4,096 it is 8 times as "
-            "fast.",
+            "With SDPA, a Test GPU is faster than this server's CPU from 512 tokens on, the shortest length; at 4,096 it is 8 "
+            "times as fast.",
         ),
         (
             "memory",
-            "At 4,096 tokens SDPA on a Test GPU needs 4 MiB beyond the inputs; SDPA on this CPU, 4 times as much.",
+            "At 4,096 tokens SDPA on a Test GPU needs 4 MiB beyond the inputs; SDPA on this server's CPU, 4 times as much.",
         ),
         (
             "transfer",
@@ -117,8 +125,8 @@ def test_each_chart_of_lines_has_a_finding_of_its_own(chart, said):
 
 def test_the_speed_up_counts_the_transfer_if_asked():
     assert line_finding("speed-up", [*SLOW, *FAST], transfer=True) == (
-        "With SDPA, copying included, a Test GPU is faster than this CPU from about 2,048 tokens on; at 4,096 it is 2 times as "
-        "fast."
+        "With SDPA, copying included, a Test GPU is faster than this server's CPU from about 2,048 tokens on; at 4,096 it is 2 "
+        "times as fast."
     )
 
 
@@ -179,30 +187,39 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
 def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_at_which_all_devices_are_stable():
     rates = {"operations": 3e9, "peak_operations": 4e9, "traffic": 1e6, "peak_traffic": 1e9}
     found = line((512,), [1.0], 0.01, **rates)
-    assert line_finding("roofline", found) == "At 512 tokens SDPA reaches 75.0% of the measured limit of this CPU."
+    assert (
+        line_finding("roofline", found)
+        == "At 512 tokens SDPA reaches 75.0% of the measured limit of this server's CPU."
+    )
     slow_copy = [
         replace(each, peak_traffic=1e6) for each in found
     ]  # bound by memory: 3e3 operations per byte at 1e6 bytes/s
-    assert line_finding("roofline", slow_copy) == "At 512 tokens SDPA reaches 100% of the measured limit of this CPU."
+    assert (
+        line_finding("roofline", slow_copy)
+        == "At 512 tokens SDPA reaches 100% of the measured limit of this server's CPU."
+    )
     longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
     card = [card[0], replace(card[1], settled=False)]
     assert line_finding("roofline", [*found, *longer, *card]) == (
-        "At 512 tokens SDPA reaches 75.0% of the measured limit of this CPU, 37.5% of that of a Test GPU."
+        "At 512 tokens SDPA reaches 75.0% of the measured limit of this server's CPU, 37.5% of that of a Test GPU."
     )
 
 
 def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason():
     cpu, card = line((512, 1024), [1.0, 2.0]), line((512, 1024, 2048), [1.0, 2.0, 3.0], **GPU)
     assert missing_times([*cpu, *card[:2]]) == ""
-    assert missing_times([*cpu, *card]) == "SDPA on this CPU has no time at 2,048 tokens."
+    assert missing_times([*cpu, *card]) == "SDPA on this server's CPU has no time at 2,048 tokens."
     slow = failed_timing(2048, "over the time budget: 900 s")
-    assert missing_times([*cpu, slow, *card]) == "SDPA on this CPU has no time at 2,048 tokens (over the time budget)."
+    assert (
+        missing_times([*cpu, slow, *card])
+        == "SDPA on this server's CPU has no time at 2,048 tokens (over the time budget)."
+    )
 
 
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
-        "From 512 to 4,096 tokens, twice the text takes this CPU 4 times as long on average, a Test GPU 2 times."
+        "From 512 to 4,096 tokens, twice the text takes this server's CPU 4 times as long on average, a Test GPU 2 times."
     )
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])
@@ -214,10 +231,19 @@ def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
 def test_what_cannot_be_compared_has_no_finding():
     assert line_finding("time", []) == line_finding("speed-up", SLOW) == line_finding("transfer", SLOW) == ""
     assert line_finding("memory", line((512,), [1.0], 0.01, peak_bytes=None)) == ""
-    assert line_finding("time", SLOW) == "At 4,096 tokens SDPA on this CPU takes 800 ms."
+    assert line_finding("time", SLOW) == "At 4,096 tokens SDPA on this server's CPU takes 800 ms."
 
 
 def test_marks_of_the_roofline_are_called_lengths_from_left_to_right_only_where_they_are():
     rising = [make_timing(64, traffic=1e7), make_timing(128, operations=4e9, traffic=2e7)]
     assert rising_lengths(rising) == (64, 128)
     assert rising_lengths([*rising, make_timing(256, operations=4e9, traffic=4e7)]) is None
+
+
+def test_times_of_a_gpu_that_hardly_grow_with_the_length_are_said_to_be_a_fixed_cost():
+    flat = line([64, 128, 256, 512], [1e-5, 1.1e-5, 1.2e-5, 4e-5], **GPU)
+    assert flat_times(flat) == (
+        "From 64 to 256 tokens a Test GPU takes about as long (10 µs to 12 µs): nearly all of it is the fixed cost of a call, "
+        "such as starting the kernel."
+    )
+    assert not flat_times(flat[:2]) and not flat_times(line([64, 128, 256], [1e-5] * 3))

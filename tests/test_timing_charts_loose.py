@@ -94,7 +94,7 @@ def test_where_the_reasons_of_two_devices_differ_the_legend_names_them():
     once = [replace(each, visits=1, repeated=None) for each in LOOSE]
     busy = [lowest(n, n / 64, 1.5, settled=False) for n in LENGTHS]
     *_, (entry,) = split_traces(traces(charts.seconds([*busy, *once])))
-    assert entry["name"] == "open marks: unstable times (this CPU), timed only once (Test GPU)"
+    assert entry["name"] == "open marks: unstable times (this server's CPU), timed only once (Test GPU)"
 
 
 def test_a_legend_names_each_machine_once_in_its_colour():

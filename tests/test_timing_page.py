@@ -448,8 +448,8 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     job = TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in served()})
     test = run(SERVED, sweep=job)
     assert headline(test) == (
-        "A Test GPU is 20 times as fast as this CPU (100 µs instead of 2 ms) for one token of 16 heads of 128 against 8,192 "
-        "keys, bfloat16."
+        "A Test GPU is 20 times as fast as this server's CPU (100 µs instead of 2 ms) for one token of 16 heads of 128 against "
+        "8,192 keys, bfloat16."
     )
     said = test.caption[0].value.replace("\\", "")
     assert said.endswith("it is 20 times as fast as the CPU."), "one sentence"

@@ -24,7 +24,7 @@ NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, 
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
-CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
+CROSSING, EQUAL = "about<br>{length:,.0f} tokens", "about equal"
 TIMES = "GPU {alone} times as fast<br>{copied} times with copy"
 
 
@@ -155,9 +155,13 @@ def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float
     y = _between(length, lengths, moved)
     ring = {"symbol": "circle-open", "size": 20, "color": PLOTLY_TEXT, "line": {"width": 2}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
-    place = {"x": log10(length), "y": log10(y), "xanchor": "left", "xshift": 8, "yshift": -20}
+    place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
     shown.add_annotation(
-        text=says.format(length=length), showarrow=False, font={"size": 13, "color": PLOTLY_TEXT}, **place
+        text=says.format(length=length),
+        showarrow=False,
+        align="left",
+        font={"size": 13, "color": PLOTLY_TEXT},
+        **place,
     )
 
 

@@ -137,6 +137,12 @@ def legend(timings: Sequence[Timing], look: Look | None = None) -> dict[str, Any
     return LEGEND | {"title": title, "font": {"size": 11}}
 
 
+def pale(color: str) -> str:
+    """Returns a colour as a pale bar has it."""
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {PALE})"
+
+
 def wrap_label(label: str) -> str:
     """Returns a label for a legend or a title, in lines that fit on a phone."""
     return _break_label(label, WIDTH)

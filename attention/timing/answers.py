@@ -168,10 +168,12 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     of_gpu = f" in {there.dtype}" if dtype else ""
     gpu_name, what, caution = f"{_gpu_name(there)}{of_gpu}", describe(there, not dtype), _caution(there, here)
     of = f"for {what[0].lower()}{what[1:]}"
-    headline = f"{gpu_name} {_times(alone)} as {_cpu_name(here, there)}{dtype} "
+    headline = f"{gpu_name} {_times(alone)} as {_cpu_name(here)}{dtype} "
     headline += f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) {of}."
     if caution:  # no ratio is claimed of times that are not stable
-        headline = f"{gpu_name} took {seconds(there.seconds)} and {_cpu_name(here, there)} {seconds(here.seconds)}{dtype} {of}; "
+        headline = (
+            f"{gpu_name} took {seconds(there.seconds)} and {_cpu_name(here)} {seconds(here.seconds)}{dtype} {of}; "
+        )
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
@@ -193,10 +195,8 @@ def _gpu_name(timing: Timing) -> str:
     return cpu_gpu_summary.name_card(timing.device_name)
 
 
-def _cpu_name(timing: Timing, gpu: Timing | None = None) -> str:
-    if timing.source:
-        return cpu_gpu_summary.a_cpu(timing.device_name)
-    return "this server's CPU" if gpu and gpu.source == BROWSER else "this CPU"
+def _cpu_name(timing: Timing) -> str:
+    return cpu_gpu_summary.a_cpu(timing.device_name) if timing.source else "this server's CPU"
 
 
 def _basis(timing: Timing) -> str:

@@ -48,7 +48,7 @@ class BreakEven:
     @property
     def headline(self) -> str:
         """From which length on the GPU is faster, with the data already there, in one short sentence."""
-        gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
+        gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
         since, shortest, longest = self.alone.length, self.alone.shortest, self.alone.longest
         if since is None:
             return (

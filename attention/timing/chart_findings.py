@@ -6,7 +6,7 @@ Unstable times are left out, as no line joins them. A sentence names the length 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
@@ -26,6 +26,7 @@ EXPLAINED = {  # implementations with what they are
     "SDPA math": "separate steps (SDPA math)",
     "matmul softmax matmul": "separate steps (matmul, softmax, matmul)",
 }
+FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
 MOST_MISSING = 2  # sentences about lines that lack a length
 
 
@@ -84,6 +85,23 @@ def missing_times(timings: Iterable[Timing]) -> str:
     return " ".join(said[:MOST_MISSING])
 
 
+def flat_times(timings: Iterable[Timing]) -> str:
+    """Returns that a GPU takes about as long for short texts as for longer ones, with the reason; empty if none does.
+
+    The work grows at least as fast as the length, so if the time hardly grows, nearly all of it is a fixed cost.
+    """
+    for line in lines(timings).values():
+        stable = [t for t in comparison.with_times(line) if t.settled and t.device != "cpu"]
+        flat = list(takewhile(lambda t, first=stable[:1]: t.seconds <= FLAT * first[0].seconds, stable))
+        if flat and flat[-1].length >= FLAT_OVER * flat[0].length:
+            least, most = (seconds(end(t.seconds for t in flat)) for end in (min, max))
+            return (
+                f"From {flat[0].length:,} to {flat[-1].length:,} tokens {_machine(flat[0])} takes about as long ({least} to "
+                f"{most}): nearly all of it is the fixed cost of a call, such as starting the kernel."
+            )
+    return ""
+
+
 def rising_lengths(timings: Iterable[Timing]) -> tuple[int, int] | None:
     """Returns the shortest and the longest length if longer texts have more operations per byte in each line, else None."""
     found = [comparison.with_times(line) for line in lines(timings).values()]
@@ -110,7 +128,7 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     where = f"From {first.length:,} to {last.length:,}" if is_range else f"At {first.length:,}"
     then = f", and {high} times at {last.length:,}" * (low != high)
     return (
-        f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}{then}"
+        f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu)} in {cpu.dtype}{then}"
         f"{', the copy included' * copied}."
     )
 
@@ -125,7 +143,7 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     beside = ""
     if base:
         cpu, best = base
-        beside = f"; {name_cpu(cpu, gpu)} in {cpu.dtype} reaches {_rate(best)} at {best.length:,}"
+        beside = f"; {name_cpu(cpu)} in {cpu.dtype} reaches {_rate(best)} at {best.length:,}"
     return _capital(
         f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
     )

@@ -84,7 +84,7 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     copied = versus.transfer == WITH
     return (
         f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.moved if copied else at.alone)} times as fast as "
-        f"{name_cpu(cpu, gpu)} in {cpu.dtype}{', the copy included' * copied}."
+        f"{name_cpu(cpu)} in {cpu.dtype}{', the copy included' * copied}."
     )
 
 
@@ -113,10 +113,10 @@ def name_card(device: str) -> str:
     return name_with_article(sheet_name(device) or device)
 
 
-def name_cpu(cpu: TimingSeries, gpu: TimingSeries) -> str:
+def name_cpu(cpu: TimingSeries) -> str:
     """The CPU that a GPU is compared with, within a sentence."""
     if cpu.kind == MEASURED:
-        return "this server's CPU" if gpu.kind == IN_BROWSER else "this CPU"
+        return "this server's CPU"
     return a_cpu(cpu.device)
 
 

@@ -17,11 +17,13 @@ from attention.timing.recordings.timing import BROWSER
 
 
 def machine(timing: Timing) -> str:
-    """The short name of the machine of a timing, like "H100", "2-core CPU", "this CPU" or "your GPU (Acme 9)"."""
+    """The short name of the machine of a timing, like "H100", "2-core CPU", "this server's CPU" or "your GPU (Acme 9)"."""
     if timing.source == BROWSER:
         return f"your GPU ({timing.device_name})"
     if timing.device == "cpu":
-        return "this CPU" if not timing.source else re.sub("^an? ", "", cpu_gpu_summary.a_cpu(timing.device_name))
+        return (
+            "this server's CPU" if not timing.source else re.sub("^an? ", "", cpu_gpu_summary.a_cpu(timing.device_name))
+        )
     return sheet_name(timing.device_name) or timing.device_name
 
 
@@ -57,7 +59,7 @@ def machine_names(timings: Iterable[Timing]) -> dict[str, str]:
     short = {timing.origin: machine(timing) for timing in timings}
     now = {timing.origin for timing in timings if not timing.source}
     if len(now) < len(short):
-        named = {origin: name.replace("this CPU", "this server") for origin, name in short.items()}
+        named = {origin: name.replace("this server's CPU", "this server") for origin, name in short.items()}
         short = {origin: f"{name}, measured" if origin in now else name for origin, name in named.items()}
     found = list(short.values())
     return {origin: name if found.count(name) == 1 else origin for origin, name in short.items()}

@@ -7,35 +7,15 @@ SIZES_LABEL = "Sizes"
 SIZES = ("One text, 8 heads of 64", "Published sizes", "Your own")
 NUMBERS = "Numbers and sources"
 METHOD = """
-- **What is timed** is a whole call, including the memory that it allocates. Inputs, masks and layers are created before, and
-  compiled code is compiled before (*first call* includes that). Data are normal noise, new for each visit to a case. A GPU is
-  synchronised before the clock is read.
-- **Minimum.** Charts and comparisons show the fastest block of calls, because other load only adds time: the minimum approaches
-  the time on an idle machine, while median and quartiles move with the load (Chen and Revels 2016, *Robust benchmarking in
-  noisy environments*, arXiv:1608.04295). Blocks are a quarter of a millisecond or one call, short enough to fall between two
-  disturbances. Tables, files and tooltips also have the median and quartiles. Older recordings have no minimum; their median is
-  shown, and is stable if the quartiles of at least three calls are within 10% of it.
-- **Order.** Cases are visited in rounds, each in random order, until three counting visits are within 10% of the minimum, or
-  until twelve visits or the time budget are used up. A case that ends without them is marked as unstable.
-- **Quiet machine.** The same small product is timed before and after each visit. If it took over 15% longer than in the fastest
-  moment of the run, other programs were active: the visit is excluded from median and quartiles if there are three others. For
-  short calls (up to 2 ms), the three fastest visits count if the product had a fast moment around one of them; longer calls need
-  three quiet visits. Load that lasts for the whole run is not detected: it slows everything equally.
-- **Operations** are those of the products: 4 b h n² d for a forward pass (without the softmax), half of that under a causal mask
-  if the implementation skips masked pairs. With the backward pass it is 3.5 times as much if a fused kernel recomputes the
-  scores, as FlashAttention-2 counts it (Dao 2023, section 4.1), and 3 times if the weights are kept. A layer adds 2 b n (h d)²
-  per projection. *Of matmul peak* and *of copy speed* compare with the fastest product and copy on the same device in the same
-  run. The minimum traffic is counted, so caches can lead to more than 100%.
-- **The copy** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
-  any. For published GPUs it is assumed, not measured: q, k and v to the GPU and the output back (with the backward pass three
-  gradients instead), two bytes per number, at the stated speed.
-- **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so. A
-  dtype that the device emulates (its product takes over four times as long as float32's) is timed in float32 instead.
-- **Memory** that a call allocates is part of its time and of its peak. On a CPU, the first access to new memory takes a large
-  part of the time of a large attention. Weights of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB reuse the
-  memory of the call before; others use torch's allocator.
-- nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode backward. It
-  needs an explicit mask for causal attention, so it can't skip masked pairs.
+- **A whole call** is timed, with the memory that it allocates. Inputs and masks are made before, code is compiled before, and a
+  GPU is synchronised before the clock is read.
+- **The minimum** is drawn, because other load only adds time. Tables and tooltips also have the median and quartiles.
+- **Rounds in random order** visit every case, until three quiet visits agree within 10%. Otherwise the case is
+  marked as unstable.
+- **The copy** brings q, k and v from ordinary memory to the device, and all results back. For published GPUs it is assumed.
+- **Operations** are those of the products: 4 b h n² d for a forward pass, half of that if masked pairs are skipped.
+
+docs/TIMING.md has the details.
 """
 
 # A measurement on this server, or in the browser.
@@ -184,6 +164,7 @@ AT_MOST = {  # about the open marks or pale bars of a chart, if each time is a m
     "roofline": "Open marks: on an idle machine a call is at least that fast.",
     "transfer": "The shares of pale bars are rough.",
 }
+WITHOUT_COPY = "Times of a GPU are without the copy to it: see *Copy*."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSSES = {  # of implementations that charts begin with

@@ -186,6 +186,8 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
     if which in ("time", "roofline"):
         glosses.append(chart_findings.missing_times(chart.shown))
+    if which == "time":
+        glosses += [chart_findings.flat_times(chart.shown), text.WITHOUT_COPY * any(t.to_device for t in chart.shown)]
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
         glosses.append(text.AT_MOST.get(which, ""))
     st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=f"{about}{others}")
