@@ -24,18 +24,20 @@ def format_percent(part: float) -> str:
 
 
 def format_short_percent(part: float, limit: float) -> str:
-    """Returns a share as a percentage without decimals, for a cell; one that is only rounded to `limit`, 0% or 100% has a sign.
+    """Returns a share as a percentage without decimals, for a cell.
+
+    One that is only rounded to `limit` or to 100% has a sign in place of the percent sign, as a cell has room for three.
 
     >>> [format_short_percent(part, 0.5) for part in (0.43, 0.498, 0.5, 0.503, 0.9999, 1)]
-    ['43%', '<50%', '50%', '>50%', '>99%', '100%']
+    ['43%', '<50', '50%', '>50', '>99', '100%']
     """
     said = f"{_round_half_up(100 * part, 0)}%"
     if said == "100%" and part < 1:
-        return ">99%"
+        return ">99"
     if said == "0%" and part > 0:
         return "<1%"
     if said == f"{100 * limit:.0f}%" and part != limit:
-        return f"{'<' if part < limit else '>'}{said}"
+        return f"{'<' if part < limit else '>'}{said[:-1]}"
     return said
 
 

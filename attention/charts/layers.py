@@ -38,6 +38,7 @@ FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that 
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
+AMPLE = 28  # width in pixels from which on the number has the usual size
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +84,8 @@ def numbers(
     )
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
-        fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 12") if tall else 0, aria=False
+        fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
+        aria=False,
     ).encode(
         x=x,
         y=y,

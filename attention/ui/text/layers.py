@@ -69,6 +69,7 @@ KEYS = {  # that a statistic is the weight on
     "same": "the same token, itself included",
     "separators": "separators",
 }
+ALL = "All"  # of these heads
 ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
@@ -96,6 +97,7 @@ OF_SOURCE = " of “{source}”"
 CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
 PUTS = "puts {value} of its weight{where} on {keys}."
+ALSO = "It {puts}"  # of a head with another role
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "has no clear role here."
 NO_ROLE_NAME = "no clear role"

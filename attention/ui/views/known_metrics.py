@@ -10,6 +10,7 @@ from attention.heads import TokenMetric
 from attention.sources.providers import distributes, tokens
 
 AGAIN = {"induction", "duplicate", "preceding"}  # statistics of tokens that have occurred before
+BACKWARDS = 4  # different tokens in a row that occur reversed, from which on a text is read backwards
 ENOUGH = 5  # such tokens, from which on a mean over them describes a head
 IN_LINE = AGAIN | {
     "previous",
@@ -54,6 +55,6 @@ def not_in_text(texts: Sequence[str]) -> set[str]:
 
 
 def _reverses(texts: Sequence[str]) -> bool:
-    """Whether three tokens in a row occur in the opposite order as well."""
-    threes = set(zip(texts, texts[1:], texts[2:], strict=False))
-    return any(three[0] != three[2] and three[::-1] in threes for three in threes)
+    """Whether some different tokens in a row occur in the opposite order as well."""
+    rows = {tuple(texts[at : at + BACKWARDS]) for at in range(len(texts) - BACKWARDS + 1)}
+    return any(len(set(row)) == BACKWARDS and row[::-1] in rows for row in rows)

@@ -251,10 +251,9 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
-    st.markdown(
-        UNSAID if unsaid else role_text(config, role, layers_sentences.puts_sentence(config, found)),
-        help=None if unsaid else _means(layer, config),
-    )
+    does = role_text(config, role, layers_sentences.puts_sentence(config, found))
+    does = f"{does} {layers_sentences.also_sentence(config, found)}".rstrip()
+    st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
     if not unsaid and (pair or needs_copies(role)):
         said.insert(0, copies.copies_sentence(config))

@@ -14,7 +14,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views.known_metrics import is_rare, repeats
+from attention.ui.views.known_metrics import AGAIN, is_rare, repeats
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
@@ -40,7 +40,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         first=maps.head_title(config, best).capitalize(),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
-        count=high,
+        count=high if high < len(held) else text.ALL,
         unit=unit(config),
         where=_where(name, config),
     )
@@ -54,6 +54,13 @@ def puts_sentence(config: Config, found: Mapping[int, Layer]) -> str:
         return ""
     said = maps.value_text(config, found, value)
     return escape(text.PUTS.format(value=said, where=_where(name, config), keys=text.KEYS[name]))
+
+
+def also_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+    """What a head with another role does at tokens that occurred before, by the statistic of the map; else ""."""
+    name, here = maps.number(config, found), (config.layer, config.head)
+    role, puts = found[config.layer].roles[config.head], puts_sentence(config, found)
+    return text.ALSO.format(puts=puts) if name in AGAIN and role and puts and not _has_role(name, found, here) else ""
 
 
 def _has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
