@@ -366,17 +366,17 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
 @pytest.mark.parametrize(
     ("state", "cases", "told"),
     [
-        ("running", 9, "Measuring: 1 case so far. 1 failed; see *Every case*."),
-        ("done", 2, "Measured 1 case. 1 failed; see *Every case*."),
+        ("running", 9, "Measuring: 1 case so far. 1 without a time: out of memory."),
+        ("done", 2, "Measured 1 case. 1 without a time: out of memory."),
         (
             "done",
             9,
-            "Measured 1 case. 1 failed; see *Every case*. 7 were not started before the time was up.",
+            "Measured 1 case. 1 without a time: out of memory. 7 were not started before the time was up.",
         ),
         (
             "cancelled",
             3,
-            "Cancelled; 1 case was measured and is kept. 1 failed; see *Every case*. 1 was not started.",
+            "Cancelled; 1 case was measured and is kept. 1 without a time: out of memory. 1 was not started.",
         ),
     ],
 )

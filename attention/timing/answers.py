@@ -102,16 +102,16 @@ def _gpus(group: list[Timing]) -> list[list[Timing]]:
 
 
 def _cpu_of(setting: tuple, groups: dict[tuple, list[Timing]]) -> list[Timing]:
-    """The timings of the CPU that a setting is compared with: those of this machine, if there are any.
+    """The timings of the CPU that a setting is compared with: stable ones of this machine, if there are any, or recorded ones.
 
     A CPU that emulates the dtype of the setting is timed in float32, which is then compared, as it is where there is no other.
     """
     plain = tuple(
         "float32" if name == "dtype" else each for name, each in zip(comparison.SETTING, setting, strict=True)
     )
-    cpu, other = ([t for t in groups.get(key, ()) if t.device == "cpu"] for key in (setting, plain))
-    here, plain_here = ([t for t in some if not t.source] for some in (cpu, other))
-    return here or plain_here or cpu or other
+    every = [[t for t in groups.get(key, ()) if t.device == "cpu"] for key in (setting, plain)]
+    found = [[t for t in some if bool(t.source) is recorded] for recorded in (False, True) for some in every]
+    return next((some for some in found if any(t.settled for t in some)), next(filter(None, found), []))
 
 
 def _answer(cpu: list[Timing], gpu: list[Timing], failed: list[Timing], timed: list[Timing]) -> Answer | None:

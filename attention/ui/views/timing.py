@@ -275,12 +275,13 @@ def ago(seconds: float) -> str:
 def _rest(task: TimingJob, measured: int) -> str:
     """Sentences about the cases that are not stable, failed or were not begun."""
     loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
-    failed, unbegun = len(task.timings) - measured, task.unbegun
+    failed, unbegun = [timing.error for timing in task.timings.values() if timing.error is not None], task.unbegun
     found = []
     if loose and not task.open:
         found.append(text.LOOSE.format(count=loose))
-    if failed > 0:
-        found.append(text.FAILED.format(count=failed))
+    if failed:
+        why = ", ".join(dict.fromkeys(error.partition(":")[0] for error in failed))
+        found.append(text.FAILED.format(count=len(failed), why=escape(why)))
     if unbegun > 0 and not task.open:
         were, why = text.WAS if unbegun == 1 else text.WERE, text.TIME_UP if task.state == "done" else ""
         found.append(text.NOT_STARTED.format(count=unbegun, were=were, why=why))
