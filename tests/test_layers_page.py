@@ -10,6 +10,8 @@ import struct
 import xml.etree.ElementTree as ET
 from functools import partial
 from time import sleep
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -326,19 +328,34 @@ def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_
 
 
 def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
-    test = run(PAGE, {"source": "recorded:smollm2-code"})
+    test = run(PAGE, {"source": "recorded:smollm2-code", "layer_map": "induction"})
     cells = tables(test)[0]
     most = max(range(54), key=cells["value"].__getitem__)
-    assert maps.PART < cells["value"][most] < maps.HIGH and test.selectbox(key="layer_map").label
+    assert maps.PART < cells["value"][most] < maps.HIGH
     said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for tokens"
     assert said in words(test) and "The headline counts" not in captions(test)
     test = run(
-        PAGE, {"source": "recorded:smollm2-code", "layer": str(cells["layer"][most]), "head": str(cells["head"][most])}
+        PAGE,
+        {
+            "source": "recorded:smollm2-code",
+            "layer_map": "induction",
+            "layer": str(cells["layer"][most]),
+            "head": str(cells["head"][most]),
+        },
     )
     assert re.search(
-        rf"attends to the first token.* It puts {cells['value'][most]:.1%} of its weight, for tokens", words(test)
+        rf"attends to the first token.* Here it puts {cells['value'][most]:.1%} of its weight, for tokens", words(test)
     )
     assert " is the most focused of these 4 heads" in words(run(PAGE, {"source": "trained:sort"}))
+
+
+def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_plain():
+    found: Any = {0: SimpleNamespace(numbers={"induction": [0.1, 0.4], "first": [0.9, 0.9], "greatest": [0.9, 0.9]})}
+    assert maps.number(Config.of(REPEATED), found) == "induction" and maps.number(Config.of(STREET), found) == "first"
+    found[0].numbers |= {"induction": [0.1, 0.2]}
+    assert maps.number(Config.of(REPEATED), found) == "first"
+    found[0].numbers |= {"first": [0.4, 0.4]}
+    assert maps.number(Config.of(REPEATED), found) == "greatest"
 
 
 def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():

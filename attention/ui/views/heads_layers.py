@@ -11,6 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described
+from attention.analysis.repeats import repeat_starts
 from attention.charts import layers as chart
 from attention.config import Config
 from attention.fitting import layers
@@ -74,14 +75,16 @@ USUAL = Behaviour()
 def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows.
 
-    Auto is the usual one if some head is high on it, or if it is about copies and plain on the map of some head; otherwise one
-    on which a head is high, or how focused the heads are.
+    Auto is the usual one if some head is high on it, or if it is about copies, plain on the map of some head, and the text is one
+    passage several times; otherwise one on which a head is high, or how focused the heads are.
     """
     if config.layer_map in EVERY:
         return config.layer_map
     usual = usual_metric(config)
     most = max(cells(usual, found).values(), default=1.0)
-    if usual not in PATTERNS or (usual in AGAIN and most >= PART and not is_rare(usual, tokens(config).texts)):
+    texts = tokens(config).texts
+    is_plain = most >= PART and usual in AGAIN and bool(repeat_starts(texts)) and not is_rare(usual, texts)
+    if usual not in PATTERNS or is_plain:
         return usual
     return _higher(usual, config, found) or (FOCUS if most < PART else usual)
 
