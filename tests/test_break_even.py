@@ -97,8 +97,8 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     )
     assert "drawn, but not compared" in found.not_compared
     drawn = json.loads(charts.figure(found).to_json())["data"]
-    (now,) = (trace for trace in drawn if trace.get("meta") == "this server, measured")
-    assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
+    now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
+    assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
     assert not break_even(shipped_recordings()).not_compared  # pyright: ignore[reportOptionalMemberAccess]
 
 
@@ -113,15 +113,15 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     assert "this server, measured" in first and "2-core CPU, recorded" in first
 
 
-def test_a_dotted_line_leads_from_the_last_stable_time_to_the_open_marks_behind_it():
+def test_a_dotted_line_joins_the_open_marks_of_a_line_to_its_stable_times():
     sides = [make_timing(n, (n / 64) ** 2) for n in LENGTHS]
     sides += [make_timing(n, n / 64, to_device=1.0, from_device=0.0, settled=n < 256, **GPU) for n in LENGTHS]
     found = break_even(sides)
     assert found
     drawn = json.loads(charts.figure(found).to_json())["data"]
-    firm, loose = (trace for trace in drawn if "alone" in str(trace.get("meta")))
-    assert (firm["x"], loose["x"]) == ([64, 128], [128, 256, 512])
-    assert (loose["line"]["dash"], loose["marker"]["size"]) == ("dot", [0, 12, 12]), "a stable time has no open mark"
+    firm, loose, joint = (trace for trace in drawn if "alone" in str(trace.get("meta")))
+    assert (firm["x"], loose["x"], joint["x"]) == ([64, 128], [256, 512], [64, 128, 256, 512])
+    assert (loose["mode"], joint["line"]["dash"], joint["marker"]["opacity"]) == ("markers", "dot", 0)
 
 
 def test_times_of_other_sizes_or_of_one_device_are_no_break_even():

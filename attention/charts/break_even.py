@@ -100,38 +100,32 @@ def _traces(shown: go.Figure) -> list[Any]:
 
 
 def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:
-    """Adds a line through the stable times; the others are open marks, and a dotted line leads to the last of them."""
-    firm = [i for i, point in enumerate(series.points) if point.is_stable]
-    is_dotted = bool(firm) and firm[-1] < len(series.points) - 1
+    """Adds a line through the stable times; the others are open marks, and a dotted line then joins all of them."""
+    size = 12 if series.kind in (MEASURED, IN_BROWSER) else 9
     for stable in (True, False):
         at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
-        if not stable and is_dotted:
-            at = sorted([*at, firm[-1]])
-        why = [f"<br>{series.points[i].loose}" * (not stable and i not in firm) for i in at]
-        size = 12 if series.kind in (MEASURED, IN_BROWSER) else 9
+        hover = [f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}" for i in at]
         if at:
             shown.add_scatter(
                 x=[series.points[i].length for i in at],
                 y=[times[i] for i in at],
                 meta=name,
-                mode="lines+markers" if stable or is_dotted else "markers",
-                line={
-                    "color": looks["color"],
-                    "width": looks.get("width", 3) if stable else 1.5,
-                    "dash": looks["dash"] if stable else "dot",
-                },
+                mode="lines+markers" if stable else "markers",
+                line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},
                 marker={
                     "symbol": looks["symbol"] + "-open" * (not stable),
-                    "size": size if stable else [0 if i in firm else size for i in at],
+                    "size": size,
                     "color": looks["color"],
                     "line": {"width": 0 if stable else open_marks.LINE},
                 },
                 customdata=[
-                    f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}{more}"
-                    for i, more in zip(at, why, strict=True)
+                    f"{said}{f'<br>{why}' if (why := series.points[i].loose) else ''}"
+                    for i, said in zip(at, hover, strict=True)
                 ],
                 hovertemplate="%{x:,} tokens<br>%{customdata}<extra></extra>",
             )
+    if not all(point.is_stable for point in series.points):
+        open_marks.join(shown, name, name, [point.length for point in series.points], times, looks)
 
 
 def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:

@@ -36,6 +36,7 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
 PALE_BARS = "pale bars: {why}"
+FEW_TICKS, MOST_TICKS = 6, 8  # lengths at the axis that fit on a phone in the usual font, and in a small one
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -58,8 +59,10 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bo
     axis: dict[str, Any] = {"type": "log", "title": "length (tokens)"}
     if at:
         ticks = [n for n in at if n & (n - 1) == 0] or at
-        ticks = ticks[:: max(1, len(ticks) // 12)]
+        ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
         axis |= {
+            "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
+            "tickfont": {"size": 11 if len(ticks) > FEW_TICKS else 12},
             "tickvals": ticks,
             "ticktext": [f"{n:,}" for n in ticks],
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],

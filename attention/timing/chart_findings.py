@@ -90,13 +90,14 @@ def flat_times(timings: Iterable[Timing]) -> str:
 
     The work grows at least as fast as the length, so if the time hardly grows, nearly all of it is a fixed cost.
     """
-    for line in lines(timings).values():
+    name = _line_namer(found := lines(timings))
+    for line in found.values():
         stable = [t for t in comparison.with_times(line) if t.settled and t.device != "cpu"]
         flat = list(takewhile(lambda t, first=stable[:1]: t.seconds <= FLAT * first[0].seconds, stable))
         if flat and flat[-1].length >= FLAT_OVER * flat[0].length:
             least, most = (seconds(end(t.seconds for t in flat)) for end in (min, max))
             return (
-                f"From {flat[0].length:,} to {flat[-1].length:,} tokens {_machine(flat[0])} takes about as long ({least} to "
+                f"From {flat[0].length:,} to {flat[-1].length:,} tokens {name(flat[0])} takes about as long ({least} to "
                 f"{most}): nearly all of it is the fixed cost of a call, such as starting the kernel."
             )
     return ""
