@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from attention.charts import timing_look
 from attention.charts import timings as charts
-from attention.timing import comparison, result_table
+from attention.timing import comparison, cpu_gpu_series, result_table
 from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
@@ -365,6 +365,13 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     assert "gray" not in under.values()
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
     assert said.startswith("limit: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
+
+
+def test_no_mark_is_above_a_limit_that_was_measured_on_a_busy_machine():
+    slow = line(LENGTHS, [0.001] * 4, operations=5e9, peak_operations=1e12)
+    *_, roof = [trace for trace in traces(charts.roofline(slow)) if trace["name"].startswith("limit: ")]
+    assert max(roof["y"]) == 5e12 and "fastest timing 5,000.0 GFLOP/s" in roof["hovertemplate"].replace("<br>", " ")
+    assert cpu_gpu_series.line(slow).peaks == (5e12, 1e11)
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)

@@ -256,7 +256,9 @@ def _nearest_to_limit(found: Lines) -> str:
     best: dict[int, dict[str, tuple[float, Timing]]] = {}
     for timing in (t for line in found.values() for t in line):
         at, bound = best.setdefault(timing.length, {}), comparison.roofline_bound(timing)
-        share = comparison.rate(timing) / bound if bound else 0.0
+        share = (
+            min(1.0, comparison.rate(timing) / bound) if bound else 0.0
+        )  # the chart raises a limit to what was reached
         if share > at.get(timing.origin, (0.0, timing))[0]:
             at[timing.origin] = share, timing
     most = max(map(len, best.values()))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from attention.timing import convergence
+from attention.timing import comparison, convergence
 from attention.timing.cpu_gpu_settings import FASTEST, CpuGpuSettings
 from attention.timing.data_sheets import BUSES
 from attention.timing.published import (
@@ -168,6 +168,7 @@ def line(timings: list[Timing]) -> TimingSeries:
     peaks = [
         (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
     ]
+    most = max(map(comparison.rate, comparison.with_times(timings)), default=0.0)  # above the peak of a busy machine
     kind = _kind(first)
     place = f"{kind} {first.day} ({first.file})" if kind in (RECORDED, FROM_BROWSER) else f"{kind} {first.day}"
     return TimingSeries(
@@ -177,7 +178,7 @@ def line(timings: list[Timing]) -> TimingSeries:
         first.dtype,
         place,
         tuple(_point(timing) for timing in timings),
-        peaks=(max(each[0] for each in peaks), max(each[1] for each in peaks)) if peaks else None,
+        peaks=(max(most, *(each[0] for each in peaks)), max(each[1] for each in peaks)) if peaks else None,
     )
 
 
