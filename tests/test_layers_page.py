@@ -323,8 +323,11 @@ def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a
 
 
 def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_induction_head():
-    said = words(run(PAGE, {"source": "trained:majority"}))
+    said = words(run(PAGE, {"source": "trained:majority", "layer_map": "induction"}))
     assert "only head 2 puts over half of its weight" in said and "is an induction head" not in said
+    for source, opens in (("trained:majority", "Largest"), ("recorded:minilm-wide", "Previous token")):
+        menu = run(PAGE, {"source": source}).selectbox(key="layer_map")
+        assert menu.options[menu.index or 0] == opens, "chance, or a single token that occurs twice, is no finding"
 
 
 def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():

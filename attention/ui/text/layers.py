@@ -3,13 +3,14 @@
 FINDING = "{first} has the highest {statistic} of {heads}: {most}."
 FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
-    "entropy_share": "{first} is closest to equal weights among {heads}: its entropy is {most} of the largest possible.",
+    "entropy_share": "{first} has the highest relative entropy of {heads}: {most} of the largest possible.",
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
     "greatest": "{first} is the most focused of {heads}: the largest weight of a row is {most} on average.",
-    "even": "{first} is closest to equal weights among {heads}: it shares {most} of its weight with them.",
+    "even": "{first} overlaps most with uniform weights of {heads}: {most} of its weight.",
     "effective_rank": "{first} has the most different rows of {heads}: they span about {most}.",
-    "distance": "{first} looks farthest of {heads}: on average, {most} from query to key.",
+    "distance": "{first} looks farthest of {heads}: on average, {most} from query to key{sink}.",
 }
+SINK = ", as it attends to the first token"
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."

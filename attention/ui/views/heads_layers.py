@@ -75,18 +75,36 @@ USUAL = Behaviour()
 def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows.
 
-    Auto is the usual one if some head is high on it, or if it is about copies, plain on the map of some head, and the text is one
-    passage several times; otherwise one on which a head is high, or how focused the heads are.
+    Auto is the usual one if some head is high on it; one about copies only if it describes a head (`_tells_of_copies`).
+    Otherwise it is one on which a head is high, or how focused the heads are.
     """
     if config.layer_map in EVERY:
         return config.layer_map
     usual = usual_metric(config)
+    if usual in AGAIN:
+        return usual if _tells_of_copies(usual, config, found) else _highest(config, found, without=usual) or FOCUS
     most = max(cells(usual, found).values(), default=1.0)
-    texts = tokens(config).texts
-    is_plain = most >= PART and usual in AGAIN and bool(repeat_starts(texts)) and not is_rare(usual, texts)
-    if usual not in PATTERNS or is_plain:
+    if usual not in PATTERNS or most > HIGH:
         return usual
-    return _higher(usual, config, found) or (FOCUS if most < PART else usual)
+    return _highest(config, found) or (FOCUS if most < PART else usual)
+
+
+def _tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
+    """Whether a statistic of tokens that occurred before describes its first head, not one token or the few that the text has.
+
+    The head has the role, or the text is one passage several times and the pattern is plain on its map.
+    """
+    held, texts = cells(name, found), tokens(config).texts
+    if not held or is_rare(name, texts):
+        return False
+    best = max(held, key=held.__getitem__)
+    return held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
+
+
+def has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
+    """Whether a head is called after a pattern: uniform weights have well less there, which is not so in any text."""
+    role = found[cell[0]].roles[cell[1]]
+    return role is not None and name in role.name
 
 
 def usual_metric(config: Config) -> str:
@@ -248,14 +266,19 @@ def head_label(config: Config, cell: tuple[int, int]) -> str:
 
 def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
-    return _higher(number(config, found), config, found)
+    shown = number(config, found)
+    follows = shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) > HIGH
+    return "" if follows else _highest(config, found)
 
 
-def _higher(shown: str, config: Config, found: Mapping[int, Layer]) -> str:
-    known = known_metrics(config)
-    if shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) > HIGH:
-        return ""
-    most = {name: max(cells(name, found).values(), default=0.0) for name in PATTERNS if name in known}
+def _highest(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
+    """The pattern that some head follows most; "" if none does. Few tokens that occurred before describe no head."""
+    known, texts = known_metrics(config), tokens(config).texts
+    most = {
+        name: max(cells(name, found).values(), default=0.0)
+        for name in PATTERNS
+        if name in known and name != without and not is_rare(name, texts)
+    }
     best = max(most, key=lambda name: most[name], default="")
     return best if best and most[best] > HIGH else ""
 

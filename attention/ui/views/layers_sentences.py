@@ -26,12 +26,17 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     if why := maps.absent(config, found):
         return why
     best, most = max(held.items(), key=lambda cell: cell[1])
-    template = text.FINDINGS.get(name, text.FINDING)
+    template, role = text.FINDINGS.get(name, text.FINDING), found[best[0]].roles[best[1]]
     high = sum(value > maps.HIGH for value in held.values())
     if maps.is_weight(config, found):
         none = text.WEIGHT_PART if most >= maps.PART else text.WEIGHT_NONE
         template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
-        if name == "induction" and high and not is_rare(name, tokens(config).texts) and _has_role(name, found, best):
+        if (
+            name == "induction"
+            and high
+            and not is_rare(name, tokens(config).texts)
+            and maps.has_role(name, found, best)
+        ):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
     return template.format(
         heads=text.ALL_HEADS.format(count=len(held)),
@@ -43,6 +48,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         count=high if high < len(held) else text.ALL,
         unit=unit(config),
         where=_where(name, config),
+        sink=text.SINK if role and role.is_sink else "",
     )
 
 
@@ -60,13 +66,9 @@ def also_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """What a head with another role does at tokens that occurred before, by the statistic of the map; else ""."""
     name, here = maps.number(config, found), (config.layer, config.head)
     role, puts = found[config.layer].roles[config.head], puts_sentence(config, found)
-    return text.ALSO.format(puts=puts) if name in AGAIN and role and puts and not _has_role(name, found, here) else ""
-
-
-def _has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
-    """Whether a head is called after a pattern: uniform weights have well less there, which is not so in any text."""
-    role = found[cell[0]].roles[cell[1]]
-    return role is not None and name in role.name
+    return (
+        text.ALSO.format(puts=puts) if name in AGAIN and role and puts and not maps.has_role(name, found, here) else ""
+    )
 
 
 def _where(name: str, config: Config) -> str:
