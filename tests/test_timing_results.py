@@ -9,6 +9,7 @@ from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
 from attention.ui import results
 from attention.ui.jobs.timing_process import TimingJob
+from attention.ui.views import timing_lines
 from tests.test_timing_page import LENGTHS, figure_text, finished_job, page_text, run, tables
 from tests.timings import GPU, line, lowest
 
@@ -83,3 +84,13 @@ def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_
         in page_text(test)
     )
     assert [len(each.value) for each in tables(test)] == [3], "the table of every case alone"
+
+
+def test_lines_that_are_drawn_first_differ_in_one_thing():
+    settings = [("full", "float32"), ("causal", "bfloat16"), ("full", "bfloat16"), ("causal", "float32")]
+    found = [
+        timing for mask, dtype in settings for timing in line([64, 128], [0.001, 0.002], mask=mask, dtype=dtype, **GPU)
+    ]
+    drawn = timing_lines.usual(found, 3, of_memory=False)
+    kinds = list(dict.fromkeys((timing.mask, timing.dtype) for timing in drawn))
+    assert kinds == [("full", "float32"), ("full", "bfloat16"), ("causal", "float32")]

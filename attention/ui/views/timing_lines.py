@@ -74,10 +74,14 @@ def _matches(timing: Timing, name: str) -> bool:
 def usual(timings: list[Timing], most: int, of_memory: bool) -> list[Timing]:
     """The timings of the `most` lines that a chart begins with, which its headline is about: the fused kernel on each device.
 
-    `of_memory`: the fused kernel and the textbook's steps on one device, a GPU if there is one.
+    Settings that differ least from the first come next, so that neighbouring lines differ in one thing. `of_memory`: the fused
+    kernel and the textbook's steps on one device, a GPU if there is one.
     """
 
-    settings = list(dict.fromkeys(map(comparison.setting, timings)))
+    def apart(setting: tuple) -> int:
+        return sum(one != other for one, other in zip(setting, comparison.setting(timings[0]), strict=True))
+
+    settings = sorted(dict.fromkeys(map(comparison.setting, timings)), key=apart)
 
     def rank(line: list[Timing]) -> tuple[int, int, bool]:
         name = comparison.ALIKE.get(line[0].implementation, line[0].implementation)
