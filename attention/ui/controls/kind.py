@@ -17,9 +17,8 @@ READ: dict[str, Callable[[Any], object]] = {  # packed knobs; raises ConfigError
     "ask": lambda setting: decode(setting.ask),
     "against": lambda setting: sides_of(setting) if isinstance(setting, Config) else None,  # elsewhere it is a token
 }
-Stops = dict[
-    str, tuple[Any, ...]
-]  # of each slider whose stops change; and the uploaded sources and opened recordings of this visit
+# Of each slider whose stops change; and the uploaded sources and opened recordings of this visit.
+Stops = dict[str, tuple[Any, ...]]
 
 
 def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
