@@ -21,7 +21,8 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
-LOOK = "**Attention** mixes information from other tokens into each one. A **weight** is the share of one token in the mix."
+LOOK = "**Attention** mixes information from {tokens} into each one. A **weight** is the share of one token in the mix."
+ALL_TOKENS, VISIBLE_TOKENS = "all tokens", "visible tokens"
 TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
 ROWS = " Each **row** of the map is a token: its weights on all tokens, itself included, sum to 100%."
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."

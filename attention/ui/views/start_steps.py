@@ -86,7 +86,7 @@ def _as_recorded(story: Story, said: str) -> str:
 
 
 def _look(story: Story, trace: Trace) -> None:
-    st.markdown(text.LOOK)
+    st.markdown(text.LOOK.format(tokens=text.ALL_TOKENS if bool(trace.mask.all()) else text.VISIBLE_TOKENS))
 
 
 def _compare(story: Story, trace: Trace) -> None:
