@@ -361,6 +361,13 @@ def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_pl
     assert maps.number(Config.of(REPEATED), found) == "greatest"
 
 
+def test_of_a_very_short_text_auto_shows_no_pattern(monkeypatch):
+    found: Any = {0: SimpleNamespace(numbers={"previous": [0.9, 0.1], "first": [0.9, 0.9], "greatest": [0.9, 0.9]})}
+    for texts, name in ((["[start]", "Hello", "world"], "greatest"), (list("abcdefgh"), "previous")):
+        monkeypatch.setattr(maps, "tokens", lambda config, texts=tuple(texts): SimpleNamespace(texts=texts))
+        assert maps.number(Config.of(STREET, layer_map="auto"), found) == name
+
+
 def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
     cells = tables(test)[0]

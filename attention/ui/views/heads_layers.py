@@ -26,7 +26,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
-from attention.ui.views.known_metrics import AGAIN, is_rare, known_metrics, not_in_text
+from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, known_metrics, not_in_text
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
@@ -76,10 +76,13 @@ def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows.
 
     Auto is the usual one if some head is high on it; one about copies only if it describes a head (`_tells_of_copies`).
-    Otherwise it is one on which a head is high, or how focused the heads are.
+    Otherwise it is one on which a head is high, or how focused the heads are, as in a very short text, whose token before is
+    often the first one.
     """
     if config.layer_map in EVERY:
         return config.layer_map
+    if config.source != GENERATED and 0 < len(tokens(config).texts) <= ENOUGH:
+        return FOCUS
     usual = usual_metric(config)
     if usual in AGAIN:
         return usual if _tells_of_copies(usual, config, found) else _highest(config, found, without=usual) or FOCUS
