@@ -29,7 +29,7 @@ MAX_WEIGHTS = 16_000_000  # maximum number of weights of one trace, heads x toke
 MAX_CHANNELS = 2**25  # maximum number of channels of all tokens together: 128 MB in float32
 MAX_TOKENS = 2**16  # maximum sequence length
 LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three digits, and float32 can divide by it
-LINEAR_MAX_TOKENS = 32  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
+LINEAR_MAX_TOKENS = 128  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
 MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS
 LAST_QUERY = -1  # the selected query if none was chosen: the last token
 STEPS = step_names()  # as used in links
@@ -95,7 +95,7 @@ class View:
 
     head: int = whole(0, 0, 127, "Selected head", "Head that is shown enlarged.", about="focus")
     query: int = whole(LAST_QUERY, LAST_QUERY, MAX_TOKENS - 1, "Selected query", "Token whose row of weights is shown. -1: the last token.", about="focus")
-    colors: str = choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 32 tokens, × uniform beyond. Linear: 0 to 1. Log: 0.0001 to 1. × uniform: weight times the number of visible keys, 1/100 to 100, logarithmic. Per-head maximum: 0 to the largest.", names={"times even": "× uniform", "own maximum": "per-head maximum"}, about="view")
+    colors: str = choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 128 tokens, × uniform beyond. Linear: 0 to 1. Log: 0.0001 to 1. × uniform: weight times the number of visible keys, 1/100 to 100, logarithmic. Per-head maximum: 0 to the largest.", names={"times even": "× uniform", "own maximum": "per-head maximum"}, about="view")
     axis: str = choice("auto", ("auto", "linear", "log"), "Scale of the row chart", "Auto: as the colour scale. Linear: 0 to the largest weight of the row. Log: from 1/100 of the uniform weight.", about="view")
     pool: str = choice("max", ("max", "mean"), "Pooling", "If a pixel covers several weights. Max: the largest, so no large weight is lost. Mean: their mean, so weights add up but a single large weight fades.", about="view")
     rows: str = text("", 11, "Zoom: queries", "First and last token, as in 100-611. Leave empty for all.", form=RANGE, formed=RANGED, about="view")

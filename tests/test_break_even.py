@@ -96,10 +96,17 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
         "With the data already on the GPU, an H100 is faster than a 2-core CPU from 64 tokens on"
     )
     assert "drawn, but not compared" in found.not_compared
+    assert found.open_marks == "Open marks: timed only once (GPU), unstable times (this server)"
     drawn = json.loads(charts.figure(found).to_json())["data"]
     now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
     assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
     assert not break_even(shipped_recordings()).not_compared  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_a_length_without_a_stable_time_is_not_called_untimed():
+    cpu = [make_timing(n, 1e-6 * n, settled=n > 64) for n in (64, 128, 256, 512)]
+    found = break_even([*cpu, *shipped_recordings()])
+    assert found and " at 128 tokens, the shortest with stable times, and " in found.with_copy
 
 
 def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):

@@ -16,7 +16,7 @@ from streamlit.testing.v1.element_tree import Selectbox
 from attention.timing.__main__ import report
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.recordings import Timing, read_recording, write_recording
+from attention.timing.recordings import Timing, read_recording, shipped_recordings, write_recording
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.subject import subject
 from attention.timing.sweep import Sweep
@@ -224,7 +224,7 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run(opened=many(), timing_chart=chart)
     assert not test.exception
     every = 40 if chart == "speed-up" else 80  # two timed lines make one of a ratio
-    assert f"Showing {({'speed-up': 2, 'transfer': 1, 'memory': 2}).get(chart, 3)} of {every} lines" in page_text(test)
+    assert f"Showing {({'speed-up': 4, 'transfer': 1, 'memory': 2}).get(chart, 7)} of {every} lines" in page_text(test)
     test.toggle(key="timing_all_lines").set_value(True).run()
     some = {"transfer": 8, "speed-up": 12}.get(chart, 24)
     assert f"Showing {some} of {every} lines" in page_text(test)
@@ -247,7 +247,7 @@ def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
     assert "Showing 24 of 80 lines" in page_text(test)
     test.multiselect(key="timing_lines_dtype").set_value([]).run()
-    assert "Showing 3 of 80 lines" in page_text(test)
+    assert "Showing 7 of 80 lines" in page_text(test)
 
 
 def test_a_choice_outlives_a_recording_that_is_taken_away():
@@ -259,7 +259,7 @@ def test_a_choice_outlives_a_recording_that_is_taken_away():
     assert "Showing 1 of 81 lines" in page_text(test)
     test.button(key="remove_y.json").click().run()
     assert not test.exception
-    assert "Showing 3 of 80 lines" in page_text(test)
+    assert "Showing 7 of 80 lines" in page_text(test)
 
 
 def test_among_few_lines_nobody_has_to_choose():
@@ -464,7 +464,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     assert "Your own" not in sizes_menu(test).options
 
 
-def test_charts_end_where_the_lengths_of_the_sidebar_end_and_the_headline_says_of_which_settings_it_is(monkeypatch):
+def test_charts_end_where_the_lengths_of_the_sidebar_end_and_settings_that_were_not_timed_are_named(monkeypatch):
     found = [*line([64, 256, 8192], [1e-3, 2e-3, 1.0]), *line([64, 256, 8192], [1e-4] * 3, **GPU)]
     shipped = read_recording(write_recording(found), "x.json")
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
@@ -472,8 +472,18 @@ def test_charts_end_where_the_lengths_of_the_sidebar_end_and_the_headline_says_o
     assert "256 tokens" in headline(test)
     assert "8,192" not in json.loads(figure_text(test))["layout"]["xaxis"]["ticktext"]
     told = " ".join(each.value for each in test.caption).replace("\\", "")
-    assert "one of 2 chosen settings" in told and "Not timed: float16." in told
+    assert "Not timed: float16." in told and "The headline is for" not in told, "only one of them was timed"
     assert "Break-even" not in [each.content for each in test.button_group(key="timing_chart").proto.options]
+
+
+def test_of_several_settings_the_headline_names_its_own_and_reset_takes_switches_back(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
+    test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
+    assert "The headline is for float32, full mask." in page_text(test) and "Showing 5 of" in page_text(test)
+    test.toggle(key="timing_all_lines").set_value(True).run()
+    test.button(key="reset").click().run()
+    assert not test.session_state["timing_all_lines"]
 
 
 def test_a_menu_sets_sizes_that_are_asked_for():

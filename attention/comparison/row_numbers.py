@@ -117,7 +117,7 @@ NUMBERS: dict[str, RowNumber] = {
     ),
     "moved": RowNumber(
         largest_moved,
-        "Largest weight moved",
+        "Shift of the largest weight",
         "tokens",
         "key of the largest weight of b minus that of a",
         "",

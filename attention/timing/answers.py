@@ -83,10 +83,10 @@ def answers(timings: Iterable[Timing]) -> list[Answer]:
     compared = {id(cpu[0]) for cpu, gpu in pairs if cpu and gpu}
     told = [(cpu, gpu) for cpu, gpu in pairs if gpu or id(cpu[0]) not in compared]
     found = [(_answer(cpu, gpu, failed, timed), (gpu or cpu)[0]) for cpu, gpu in told]
-    return list(dict.fromkeys(replace(each, setting=_setting(at, timed)) for each, at in found if each))[:MOST]
+    return list(dict.fromkeys(replace(each, setting=setting_text(at, timed)) for each, at in found if each))[:MOST]
 
 
-def _setting(timing: Timing, timings: list[Timing]) -> str:
+def setting_text(timing: Timing, timings: list[Timing]) -> str:
     """The values of a timing on the axes on which these differ, like "full mask, float32"."""
     values = axes_text(timing, timings)
     return ", ".join(f"{value} mask" if value == timing.mask else value for value in values)
@@ -157,7 +157,7 @@ def _no_cpu(gpu: Timing, timed: list[Timing]) -> str:
     """That no CPU was timed with the mask, dtype and pass of a GPU, and with which others one was, at its length and sizes."""
     cpus = [each for each in timed if each.device == "cpu"]
     same = [each for each in cpus if all(getattr(each, name) == getattr(gpu, name) for name in SIZES)]
-    found = [_setting(each, [each, gpu]) for each in same]
+    found = [setting_text(each, [each, gpu]) for each in same]
     return OTHER_CPU.format(values=min(found, key=len)) if found else NO_CPU
 
 

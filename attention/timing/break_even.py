@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.comparison import Crossover
-from attention.timing.cpu_gpu_series import RECORDED, TimingSeries
+from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, TimingSeries
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
@@ -19,6 +19,7 @@ from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "Open marks: {why}"
+NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
 BEYOND = "At {length:,} tokens the GPU{gpu_why} took {gpu} with the copy, the CPU{cpu_why} {cpu}{ratio}."
 ROUGHLY = ": roughly {times} times as fast"
 NOT_COMPARED = (
@@ -67,7 +68,9 @@ class BreakEven:
         ends = shortest, longest = self.alone.shortest, self.alone.longest
         alone = f"{self._as_fast(longest)} at {longest:,}"
         if self.alone.length <= shortest:
-            alone = f"{self._as_fast(shortest)} at {shortest:,} tokens, the shortest timed, and {alone}"
+            first = min({point.length for point in self.cpu.points} & {point.length for point in self.gpu.points})
+            why = "the shortest timed" if shortest == first else "the shortest with stable times"
+            alone = f"{self._as_fast(shortest)} at {shortest:,} tokens, {why}, and {alone}"
         copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
         if self.moved.length is None:
             copied = ["at no length faster"]
@@ -78,9 +81,13 @@ class BreakEven:
     @property
     def open_marks(self) -> str:
         """What the open marks of the chart mean, to stand beside them; empty if it has none."""
-        every = (self.cpu, self.gpu, *self.beside)
-        why = convergence.open_marks(point.loose for series in every for point in series.points)
-        return OPEN_MARKS.format(why=why) if why else ""
+        found: dict[str, list[str]] = {}
+        for series in (self.cpu, self.gpu, *self.beside):
+            if words := convergence.open_marks(point.loose for point in series.points):
+                found.setdefault(words, []).append("GPU" if series is self.gpu else NAMES.get(series.kind, "CPU"))
+        alone = len(found) == 1
+        why = ", ".join(words if alone else f"{words} ({', '.join(of)})" for words, of in found.items())
+        return OPEN_MARKS.format(why=why) if found else ""
 
     @property
     def beyond(self) -> str:

@@ -26,6 +26,7 @@ EXPLAINED = {  # implementations with what they are
     "SDPA math": "separate steps (SDPA math)",
     "matmul softmax matmul": "separate steps (matmul, softmax, matmul)",
 }
+REUSED = "core into a reused buffer"  # what it needs is in the buffer, which was there before
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
 MOST_MISSING = 2  # sentences about lines that lack a length
 
@@ -98,7 +99,7 @@ def flat_times(timings: Iterable[Timing]) -> str:
             least, most = (seconds(end(t.seconds for t in flat)) for end in (min, max))
             return (
                 f"From {flat[0].length:,} to {flat[-1].length:,} tokens {name(flat[0])} takes about as long ({least} to "
-                f"{most}): nearly all of it is the fixed cost of a call, such as starting the kernel."
+                f"{most}): nearly all of it does not depend on the length, such as the start of the kernel."
             )
     return ""
 
@@ -278,7 +279,8 @@ def _nearest_to_limit(found: Lines) -> str:
 def _least_memory(found: Lines) -> str:
     """The least and the most at the longest length that two lines have, of one device if any has two."""
     least = {"cpu": footprint.RESOLUTION}
-    drawn = [[t for t in line if (t.peak_bytes or 0) >= least.get(t.device, 1)] for line in found.values()]
+    counted = [line for line in found.values() if line[0].implementation != REUSED]
+    drawn = [[t for t in line if (t.peak_bytes or 0) >= least.get(t.device, 1)] for line in counted]
     by_device: dict[str, list[list[Timing]]] = {}
     for line in filter(None, drawn):
         by_device.setdefault(line[0].origin, []).append(line)

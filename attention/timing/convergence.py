@@ -72,6 +72,10 @@ def disturbance_sentences(timings: Iterable[Timing]) -> list[str]:
     return [said for origin, there in found.items() if (said := _disturbance_sentence(origin, there))]
 
 
+def _share(part: float) -> str:
+    return "over 99%" if 0.995 <= part < 1 else f"{part:.0%}"
+
+
 def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     visits, quiet = (sum(getattr(timing, name) for timing in timings) for name in ("visits", "quiet"))
     loose = sum(not timing.settled for timing in timings)
@@ -80,6 +84,6 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
     rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds. {WAY_OUT.format(alone)}"
     return (
-        f"{origin} had other work in {1 - quiet / visits:.0%} of its measurements. Medians leave these out if others remain. "
+        f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements. Medians leave these out if others remain. "
         f"{rest if loose else 'All cases are stable nevertheless.'}"
     )

@@ -72,7 +72,8 @@ class Kind(Generic[S]):
     that a page opens with if no setting was made before, and its link is empty; `is_example`: whether this is an example for
     this page alone, so that other pages open without it; `example_views`: other knobs that belong to it.
     `applies`: whether the settings apply to anything in this visit; if not, the sidebar is closed and has no widget of them.
-    `closed`: it is closed until it is opened.
+    `closed`: it is closed until it is opened. `prefix`: with which the keys of the other widgets of its page begin, such as a
+    switch of a chart: Reset sets these back as well.
     """
 
     settings: Settings[S]
@@ -90,6 +91,7 @@ class Kind(Generic[S]):
     example_views: frozenset[str] = frozenset()
     applies: Callable[[], bool] = _always
     closed: bool = False
+    prefix: str = ""
 
     @property
     def keys(self) -> frozenset[str]:

@@ -159,7 +159,7 @@ def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
     if not has_scores(config.source):  # unknown if there are only weights
         return
     knobs.slider("d_model", config, stops, on_change=change)
-    st.caption(text.D_HEAD.format(d_head=config.d_head))
+    st.caption(text.D_HEAD.format(d_model=config.d_model, heads=config.heads, d_head=config.d_head))
 
 
 def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:

@@ -100,4 +100,4 @@ def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed,
     return found, notes if "seconds" in query else []
 
 
-SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_with_allowed_budget)
+SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_with_allowed_budget, prefix="timing_")

@@ -98,6 +98,14 @@ def change(**values: Any) -> None:
         draw_instead(["view", *(name for name in state.parts if name in state.follow)])
 
 
+def _reset(prefix: str, **usual: Any) -> None:
+    """Sets knobs back; and switches and choices of several whose keys begin with `prefix`, if it has any letters."""
+    for key, value in list(widgets().items()):
+        if prefix and str(key).startswith(prefix) and isinstance(value, bool | list):
+            widgets()[key] = type(value)()  # deleted, it would come back from the browser
+    change(**usual)
+
+
 def note(notes: Sequence[str]) -> None:
     """Adds messages to those that the view shows; call it before `change`."""
     session().here.notes = [*notes]
@@ -297,7 +305,7 @@ def _controls(kind: Kind[Any]) -> Part:
             copy_link()
             share.offer()
             usual, what = vars(kind.open(kind.begins)[0]), "Resets every setting to what this page opens with."
-            st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
+            st.button("Reset", on_click=_reset, args=(kind.prefix,), kwargs=usual, key="reset", help=what)
 
     return Part("controls", draw, lambda setting: (kind.look(setting), kind.applies(), _opened_names()), kind.keys)
 

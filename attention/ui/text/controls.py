@@ -8,7 +8,7 @@ THIS_HEAD = "Change this head"
 
 # A picture.
 ADVANCED = "Advanced"
-D_HEAD = "Width of each head (d_head): {d_head}"
+D_HEAD = "Width of each head (d_head): {d_model:,} / {heads} = {d_head}"
 OF_THIS_MASK = " For this mask: {meaning}."
 FIXED_SIZES = "**{source}:** {sizes}."
 SIZES = {"tokens": "{size:,} {unit}s", "heads": "{size} heads", "d_model": "d_model {size:,}"}  # that a source fixes
@@ -49,7 +49,7 @@ MODEL = "{about}. At most {memory} of memory."
 READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
-SWEEP_ABOUT = "Tick several values to compare them. A chart draws up to three lines at first."
+SWEEP_ABOUT = "Tick several values to compare them."
 SWEEP_BREAK_EVEN = "*Break-even* has fixed sizes. Choose *Time* or another chart to change these."
 SWEEP_PUBLISHED = "This chart is set above it, under *More*. Choose other *Sizes* to change these."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0

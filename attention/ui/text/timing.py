@@ -67,8 +67,7 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
-SEVERAL = "Above: {setting}. Below the chart: the other settings that were timed."
-ONE_OF = "one of {count:,} chosen settings"
+SEVERAL = "The headline is for {setting}. Below the chart: the other settings that were timed."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.

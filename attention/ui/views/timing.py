@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from attention.timing import chart_findings, comparison, devices
-from attention.timing.answers import answers
+from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import LINES, Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
@@ -180,7 +180,7 @@ def _answer(timed: Timed) -> None:
         draw_finding(escape(grows if chart.which == "time" else chart.finding))
         if chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
-    if several := _several(found, answer.setting if by_answer else ""):
+    if several := _several(found, answer.setting if by_answer else _common_setting(chart.shown, found.timings)):
         st.caption(escape(several))
 
 
@@ -200,7 +200,12 @@ def _several(found: Subject, setting: str) -> str:
     if settings == 1:
         return ""
     lacks = text.NOT_TIMED.format(values=", ".join(found.not_timed)) if found.not_timed else ""
-    return text.SEVERAL.format(setting=setting or text.ONE_OF.format(count=settings)) + lacks
+    return f"{text.SEVERAL.format(setting=setting) if setting else ''}{lacks}".strip()
+
+
+def _common_setting(shown: Sequence[Timing], timings: Sequence[Timing]) -> str:
+    """The setting of the timings that a chart shows, in words; empty if they have several."""
+    return setting_text(shown[0], list(timings)) if len(set(map(comparison.setting, shown))) == 1 else ""
 
 
 def _live(timed: Timed, first: bool) -> None:

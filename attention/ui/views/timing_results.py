@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from attention.charts import line_ends
 from attention.charts import timings as charts
 from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings, result_table
 from attention.timing.data_sheets import DATA_SHEETS
@@ -87,8 +88,12 @@ def _most(which: str) -> int:
 
 
 def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
-    """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up."""
-    few = {"speed-up": timing_lines.FEW + 1, "transfer": 1, "memory": 2}.get(which, timing_lines.FEW)
+    """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up.
+
+    Of several settings there are as many lines as have room for names at their ends, so that what was ticked is drawn.
+    """
+    usual = timing_lines.FEW if len(set(map(comparison.setting, timings))) == 1 else line_ends.MOST
+    few = {"speed-up": usual + 1, "transfer": 1, "memory": 2}.get(which, usual)
     return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
 
@@ -125,8 +130,10 @@ def draw(
         draw_choices(found, lengths)
     chart = selected_chart(found, lengths)
     _chart(chart, lengths, first, told)
-    own = [timing for timing in found if not timing.source]
-    _machine_notes(own, [timing for timing in chart.shown if not timing.source])
+    if chart.which != "memory":  # which no other work changes
+        drawn = {timing.origin for timing in chart.shown}
+        own = [timing for timing in found if not timing.source and timing.origin in drawn]
+        _machine_notes(own, [timing for timing in chart.shown if not timing.source])
     with st.expander(text.NUMBERS, icon=":material/table:") if first else nullcontext():
         _table(found, chart.selected)
         recorded = [timing for timing in found if timing.source]
