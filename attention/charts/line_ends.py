@@ -72,7 +72,8 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
             covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
             cut = any(right > 1 + EDGE for _, right in boxes)
-            return 100 * (names + cut) + covered + sum(_parts(line, across, at, at + shift) for line in lines)
+            below = at + shift - HALF < scale * ends[0]  # on the numbers of the axis
+            return 100 * (names + cut + below) + covered + sum(_parts(line, across, at, at + shift) for line in lines)
 
         (x, y), shift, is_behind = min(places, key=cost)
         taken.append(scale * log10(y) + shift)

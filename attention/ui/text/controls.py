@@ -8,7 +8,7 @@ THIS_HEAD = "Change this head"
 
 # A picture.
 ADVANCED = "Advanced"
-D_HEAD = "Width of each head (d_head): {d_model:,} / {heads} = {d_head}"
+D_HEAD = "Per head (d_head): {d_model:,} / {heads} = {d_head}"
 OF_THIS_MASK = " For this mask: {meaning}."
 FIXED_SIZES = "**{source}:** {sizes}."
 SIZES = {"tokens": "{size:,} {unit}s", "heads": "{size} heads", "d_model": "d_model {size:,}"}  # that a source fixes
