@@ -26,6 +26,7 @@ from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_weight
 from attention.recorded.shipped import TIMES, WORDS
+from attention.training.tasks import TASKS
 from attention.ui import results
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import gestures, page
@@ -154,7 +155,9 @@ def test_heads_of_one_layer_are_not_compared():
 
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
-    finding = "5 of these 54 heads are induction heads: at a repeated token, they look up what followed it before."
+    finding = (
+        "5 of these 54 heads act as induction heads here: at a repeated token, they look up what followed it before."
+    )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(r"\*\*Layer 1, head 0\*\*: \d\.\d+% · ranked \d+ of 54", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
@@ -182,7 +185,10 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "5 of these 54 heads are induction heads: at a repeated token, they look up what followed it" in words(test)
+    assert (
+        "5 of these 54 heads act as induction heads here: at a repeated token, they look up what followed it"
+        in words(test)
+    )
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")
@@ -294,7 +300,7 @@ def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
 
 def test_no_head_is_named_after_a_pattern_that_one_token_shows():
     said = words(run(PAGE, {"source": "recorded:smollm2-street", "layer_map": "induction"}))
-    assert "is an induction head" not in said and "are induction heads" not in said
+    assert "as an induction head" not in said and "as induction heads" not in said
     assert "for the one token that occurred before, on what followed an earlier copy" in said
 
 
@@ -324,7 +330,7 @@ def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a
 
 def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_induction_head():
     said = words(run(PAGE, {"source": "trained:majority", "layer_map": "induction"}))
-    assert "only head 2 puts over half of its weight" in said and "is an induction head" not in said
+    assert "only head 2 puts over half of its weight" in said and "as an induction head" not in said
     for source, opens in (("trained:majority", "Largest"), ("recorded:minilm-wide", "Previous token")):
         menu = run(PAGE, {"source": source}).selectbox(key="layer_map")
         assert menu.options[menu.index or 0] == opens, "chance, or a single token that occurs twice, is no finding"
@@ -490,3 +496,17 @@ def test_a_file_of_many_heads_is_as_wide_as_they_need_and_has_no_numbers():
     cells = {(layer, head): 0.5 for layer in range(48) for head in range(64)}
     root = ET.fromstring(layers_file.svg(cells, range(48), 64, 1.0, 2, "many", ["whose"]))
     assert "0.50" not in [part.text for part in root.iter()] and int(root.get("width")) > 64 * layers_file.NARROW
+
+
+@pytest.mark.parametrize(
+    ("task", "tokens"),
+    [
+        ("induction", "p q δ e ε j k x y s p q … s"),
+        ("reverse", "x y s z → z s y x"),
+        ("sort", "16 24 25 → 0 1 3 5"),
+        ("majority", "green … → "),
+    ],
+)
+def test_a_model_trained_here_has_its_task_and_tokens_said(task, tokens):
+    said = copies_of.text_sentence(Config.of(f"trained:{task}")) + " "
+    assert said.startswith("Trained to ") and tokens in said and {f"trained:{name}" for name in TASKS} <= {*text.TEXTS}

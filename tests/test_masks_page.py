@@ -292,7 +292,7 @@ def test_a_question_about_a_row_hides_all_heads():
     app.run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
-    assert "**“boat” (17).** It gets 0.430 (nearly as much: “boat” (7));" in " ".join(
+    assert "**“boat” (17).** It gets 43.0% (nearly as much: “boat” (7));" in " ".join(
         each.value for each in [*app.info, *app.success, *app.error]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]

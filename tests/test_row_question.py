@@ -81,11 +81,11 @@ def test_of_a_long_sequence_one_sees_what_matters():
     ("config", "guesses", "also", "answer", "why"),
     [
         # the query's own word stands at two places, and gets as much at both
-        (Config(**TIED), {BOATS[0], BOATS[1]}, BOATS[:1], BOATS[1], "It gets 0.400 (nearly as much: “boat” (7)); the"),
-        (Config(text="a a a", tokens=3), {"“a” (0)", "“a” (1)", "“a” (2)"}, (), EVEN, "Each of the 3 keys gets 0.333."),
-        (Config(text="a a a", tokens=3, query=0), {*PART}, (), PART[0], "It gets 1.00: with a single visible key"),
+        (Config(**TIED), {BOATS[0], BOATS[1]}, BOATS[:1], BOATS[1], "It gets 40.0% (nearly as much: “boat” (7)); the"),
+        (Config(text="a a a", tokens=3), {"“a” (0)", "“a” (1)", "“a” (2)"}, (), EVEN, "Each of the 3 keys gets 33.3%."),
+        (Config(text="a a a", tokens=3, query=0), {*PART}, (), PART[0], "It gets 100%: with a single visible key"),
         (Config(query=0, softmax="plus one"), {*PART}, (), PART[1], "It gets "),
-        (Config(head=6), set(), (), EVEN, "Each of the 18 keys gets between 0.0554 and 0.0557."),
+        (Config(head=6), set(), (), EVEN, "Each of the 18 keys gets between 5.5% and 5.6%."),
     ],
 )  # fmt: skip
 def test_equal_tokens_are_as_right_and_a_key_alone_is_a_question_of_its_own(config, guesses, also, answer, why):

@@ -54,7 +54,7 @@ def question_gate(config: Any, question: Question) -> bool:
     st.caption(f"{said} {before}" if not page.widgets()[switch] else said)
     with st.container(border=True):
         st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
-        guess = draw_guesses(question, f"guess {this}")
+        guess = _marked_guesses(question, f"guess {this}", bool(page.widgets()[switch]))
         with st.container(horizontal=True, vertical_alignment="center"):
             found = reveal_switch(switch, question, guess)
             st.button(words.END, on_click=page.change, kwargs=none(config), key="end")
@@ -137,6 +137,14 @@ def draw_guesses(question: Question, key: str, lines: bool = False, **more: Any)
     draw = _sentences if lines or question.own or max(map(len, question.guesses)) > LONG else _words
     found = keep_answer(key, lambda key: draw(question.guesses, key, more))
     return found if found in question.guesses else None
+
+
+def _marked_guesses(question: Question, key: str, marks: bool) -> str | None:
+    """Draws the guesses, the right ones with a mark if the answer is revealed; the choice stays when the labels change."""
+    right = {question.answer, *question.also} if marks else set()
+    if key in page.widgets():
+        page.widgets()[key] = page.widgets()[key]
+    return draw_guesses(question, key, format_func=lambda guess: f"{guess} {words.MARK}" if guess in right else guess)
 
 
 def _sentences(guesses: tuple[str, ...], key: str, more: dict[str, Any]) -> str | None:

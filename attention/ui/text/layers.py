@@ -16,8 +16,12 @@ WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {ke
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
 WEIGHT_PART = "{first} puts {most} of its weight{where} on {keys}: the most of {heads}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
-INDUCTION = "{count} of {heads} are induction heads: at a repeated {unit}, they look up what followed it before."
-INDUCTION_ONE = "1 of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what followed it before."
+INDUCTION = (
+    "{count} of {heads} act as induction heads here: at a repeated {unit}, they look up what followed it before."
+)
+INDUCTION_ONE = (
+    "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
+)
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
     "next": "Under this mask no {unit} sees the next one, so there is nothing to rank.",
@@ -56,6 +60,11 @@ QUERIES = {  # over which a mean weight is taken
 }
 TEXTS = {  # of sources whose text is no sentence: what it is
     "recorded:smollm2-repeated": "A start token, then 25 random words, three times{causal}.",
+    "trained:induction": "Trained to predict the next of random letters that repeat: {tokens}",
+    "trained:reverse": "Trained to repeat the letters before → in reverse order: {tokens}",
+    "trained:sort": "Trained to repeat the numbers before → in ascending order: {tokens}",
+    "trained:brackets": "Trained to predict the kind of each closing bracket: {tokens}",
+    "trained:majority": "Trained to predict, after →, the most frequent colour: {tokens}",
 }
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."

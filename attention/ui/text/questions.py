@@ -8,6 +8,7 @@ OWN, PREDICT = "Question", "Predict first"
 REVEAL, SKIP, END = "Reveal answer", "Skip", "End question"
 GUESS, GUESS_FIRST = "Your guess", "Choose your guess first, or skip it."
 RIGHT = "Right. "
+MARK = "✓"  # behind the right guesses once the answer is revealed
 WRONG, ANSWER_IS, TRY_AGAIN = "Not quite: you chose {guess}. ", "The answer is ", "Try another answer."
 QUOTED = "“{guess}”"
 

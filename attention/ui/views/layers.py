@@ -69,10 +69,10 @@ def view(config: Config) -> None:
             layers_changed.link_to_largest(sides, changed)
     else:
         draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
+    if not alone and (said := copies.text_sentence(config)):
+        st.caption(said)
     if len(layers(config.source)) == 1 and not alone:
         _several()
-    elif not alone and (said := copies.text_sentence(config)):
-        st.caption(said)
     pair = None if before or unsaid else copies.example(config.truncated, maps.number(config, found))
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
@@ -197,7 +197,7 @@ def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
     if name:
         label = (text.INSTEAD if absent else text.HIGHER).format(statistic=EVERY[name].label.lower())
         knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
-        st.button(label, key="higher", type="secondary" if absent else "tertiary", on_click=page.change, kwargs=knobs)
+        st.button(label, key="higher", on_click=page.change, kwargs=knobs)
 
 
 def _several() -> None:

@@ -15,6 +15,7 @@ from attention.ui.text import layers as text
 
 MOST = 256  # tokens up to which a cell is large enough to be framed
 SINK = 0.5  # of the weight: from this mean on the first token is said to take it
+LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
@@ -50,10 +51,14 @@ def lines_sentence(config: Config) -> str:
 
 
 def text_sentence(config: Config) -> str:
-    """What the text of the source is; that only earlier copies tell the next word if no query sees later words."""
-    said = text.TEXTS.get(config.source, "")
+    """What the text of the source is, or the task of a model trained here with its tokens.
+
+    That only earlier copies tell the next word is said if no query sees later words.
+    """
+    said, texts = text.TEXTS.get(config.source, ""), tokens(config).texts
+    shown = texts if len(texts) <= LISTED else (*texts[:FIRST], "…", *texts[-1:])
     causal = said and not results.heads.trace(config.truncated).mask.triu(1).any()
-    return escape(said.format(causal=text.TEXTS_CAUSAL if causal else ""))
+    return escape(said.format(causal=text.TEXTS_CAUSAL if causal else "", tokens=" ".join(shown)))
 
 
 def copies_sentence(config: Config) -> str:

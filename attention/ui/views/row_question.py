@@ -14,10 +14,19 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
-from attention.number_format import format_head, format_token, format_weight
+from attention.number_format import format_head, format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources import constructed
-from attention.sources.providers import built_rules, is_random, label, mask_in_use, mask_name, source_title, unit
+from attention.sources.providers import (
+    built_rules,
+    distributes,
+    is_random,
+    label,
+    mask_in_use,
+    mask_name,
+    source_title,
+    unit,
+)
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.markdown import escape
@@ -59,10 +68,10 @@ def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
         facts=_known_facts(config),
     )
     if even:
-        weight = _between(float(weights[seen].min()), most)
+        weight = _between(config, float(weights[seen].min()), most)
         return Question(asked, guesses, text.EVEN, text.EACH.format(count=len(seen), weight=weight))
-    ties, spread = _ties_text(config, equal), format_weight(1 / len(seen))
-    why = text.LARGEST.format(weight=format_weight(most), ties=ties, even=spread)
+    ties, spread = _ties_text(config, equal), _weight_text(config, 1 / len(seen))
+    why = text.LARGEST.format(weight=_weight_text(config, most), ties=ties, even=spread)
     if roles and (role := roles[config.head]):
         why = text.BECAUSE.format(why=why, head=_head_name(config), does=escape(role.says))
     also = tuple(_token_label(config, key) for key in others if key in equal)
@@ -152,8 +161,13 @@ def _first(name: str) -> str:
     return (INPUTS[name].__doc__ or "").splitlines()[0]
 
 
-def _between(least: float, most: float) -> str:
-    low, high = format_weight(least), format_weight(most)
+def _weight_text(config: Config, weight: float) -> str:
+    """A weight in percent if rows are distributions."""
+    return format_percent(weight) if distributes(config) else format_weight(weight)
+
+
+def _between(config: Config, least: float, most: float) -> str:
+    low, high = _weight_text(config, least), _weight_text(config, most)
     return high if low == high else text.BETWEEN.format(least=low, largest=high)
 
 
@@ -184,7 +198,9 @@ def _alone(config: Config, key: int, weight: float) -> Question:
     softmax = SOFTMAXES[config.softmax]
     own = text.REST.format(rest=softmax.rest) if softmax.rest else text.SIGMOID
     reason = text.SCORE_IRRELEVANT if softmax.sums_to_one else own
-    return Question(asked, text.PART, answer, text.ONE_KEY_ANSWER.format(weight=format_weight(weight), reason=reason))
+    return Question(
+        asked, text.PART, answer, text.ONE_KEY_ANSWER.format(weight=_weight_text(config, weight), reason=reason)
+    )
 
 
 def _thinkable(config: Config, keys: list[int]) -> list[int]:
