@@ -43,6 +43,7 @@ PATTERNS = (
     "same",
     "separators",
 )  # shares of the weight
+NEARBY = "nearby"  # the role of heads that have no other
 FOCUS = "greatest"  # what auto shows if no head follows any pattern
 Cells = dict[tuple[int, int], float]
 
@@ -85,11 +86,11 @@ def number(config: Config, found: Mapping[int, Layer]) -> str:
         return FOCUS
     usual = usual_metric(config)
     if usual in AGAIN:
-        return usual if _tells_of_copies(usual, config, found) else _highest(config, found, without=usual) or FOCUS
+        return usual if _tells_of_copies(usual, config, found) else _pattern(config, found, without=usual) or FOCUS
     most = max(cells(usual, found).values(), default=1.0)
     if usual not in PATTERNS or most > HIGH:
         return usual
-    return _highest(config, found) or (FOCUS if most < PART else usual)
+    return _pattern(config, found) or (FOCUS if most < PART else usual)
 
 
 def _tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
@@ -102,6 +103,15 @@ def _tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> b
         return False
     best = max(held, key=held.__getitem__)
     return held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
+
+
+def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
+    """The pattern that some head follows most; "" if its first head is only said to attend to nearby tokens, or there is none."""
+    name = _highest(config, found, without)
+    held = cells(name, found)
+    layer, head = max(held, key=held.__getitem__, default=(0, 0))
+    role = found[layer].roles[head] if held else None
+    return "" if role and role.name == NEARBY else name
 
 
 def has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
