@@ -65,7 +65,7 @@ def captions(test: AppTest) -> str:
 
 def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one_in_focus():
     assert table(run(PAGE, {"source": STREET})) is None, "it is closed at first"
-    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"}, OPEN)
+    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "layer_map": "induction"}, OPEN)
     found = table(test)
     assert found["layer"] == [layer for layer in LAYERS for _ in range(9)] and found["head"] == [*range(9)] * 6
     assert found["value"] == pytest.approx(numbers("induction", Config.of(STREET)), abs=1e-6)

@@ -21,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY
+from attention.analysis.repeats import Copy
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
@@ -242,6 +243,9 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     config, weak = Config.of(REPEATED, layer=18, head=6), Config.of(REPEATED, layer=17, head=5)
     assert copies_of.use_sentence(config, None).startswith(text.DIAGONALS[3])
     assert copies_of.use_sentence(weak, None) == text.USE
+    for share, frame in ((0.5, (38, 14)), (0.05, None)):
+        drawn = copies_of.marks(config, Copy(38, 14, share))
+        assert drawn and drawn.pair == frame and drawn.says.count("Framed") == (frame is not None)
     weights, texts = (
         trace(Config.of(REPEATED, layer=18, head=6)).weights[6],
         [*"#", *words_read, *words_read, *words_read],
@@ -359,7 +363,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     assert re.search(
         rf"attends to the first token.* Here it puts {cells['value'][most]:.1%} of its weight, for tokens", words(test)
     )
-    assert " is the most focused of these 4 heads" in words(run(PAGE, {"source": "trained:sort"}))
+    assert " puts most on a single key of these 4 heads: " in words(run(PAGE, {"source": "trained:sort"}))
 
 
 def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_plain():
@@ -373,6 +377,25 @@ def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_pl
     assert maps.number(Config.of(REPEATED), found) == "first"
     found[0].numbers |= {"first": [0.4, 0.4]}
     assert maps.number(Config.of(REPEATED), found) == "greatest"
+
+
+def test_a_run_that_occurs_again_within_a_text_makes_a_high_head_worth_opening_on(monkeypatch):
+    head = SimpleNamespace(name="first token")
+    found: Any = {0: SimpleNamespace(numbers={"induction": [0.57], "first": [0.9], "greatest": [0.9]}, roles=[head])}
+    bird = "the green bird sings . my uncle fixed the roof . the green bird sings"
+    letters = "a b the c d the e f the g h the i j the k the l"
+    for said, name in ((bird, "induction"), (letters, "first")):
+        texts = tuple(said.split())
+        monkeypatch.setattr(maps, "tokens", lambda config, texts=texts: SimpleNamespace(texts=texts))
+        assert maps.number(Config.of(STREET, layer_map="auto"), found) == name
+
+
+def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
+    link = {"source": REPEATED, "layer_map": "first"}
+    assert " heads put over half of their weight, for the 4 of 76 tokens that see it, on the first" in words(
+        run(PAGE, link | {"mask": "window", "span": "4"})
+    )
+    assert "tokens that see it" not in words(run(PAGE, link))
 
 
 def test_of_a_very_short_text_auto_shows_no_pattern(monkeypatch):

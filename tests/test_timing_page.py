@@ -88,7 +88,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert not test.exception
     assert "This server has no GPU, and there is no recording of one" in page_text(test)
     assert "python -m attention.timing --out gpu.json" in page_text(test)
-    assert "up to 72 cases of the sidebar's sizes" in page_text(test)
+    assert "up to 72 cases of sizes and implementations" in page_text(test)
     assert not figures(test)
 
 
@@ -224,7 +224,10 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run(opened=many(), timing_chart=chart)
     assert not test.exception
     every = 40 if chart == "speed-up" else 80  # two timed lines make one of a ratio
-    assert f"Showing {({'speed-up': 4, 'transfer': 1, 'memory': 2}).get(chart, 7)} of {every} lines" in page_text(test)
+    assert (
+        f"Showing {({'speed-up': 4, 'transfer': 3, 'memory': 2, 'roofline': 3}).get(chart, 7)} of {every} lines"
+        in page_text(test)
+    )
     test.toggle(key="timing_all_lines").set_value(True).run()
     some = {"transfer": 8, "speed-up": 12}.get(chart, 24)
     assert f"Showing {some} of {every} lines" in page_text(test)
@@ -410,9 +413,9 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     test = run()
     assert test.button(key="measure").disabled
     assert "Measuring is switched off" in page_text(test)
-    assert "This server has no GPU, and there is no recording of one. On a machine" in page_text(test), (
-        "nothing is measured here"
-    )
+    assert "This server has no GPU, and there is no recording of one with these settings. On a machine" in page_text(
+        test
+    ), "nothing is measured here"
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):

@@ -131,7 +131,8 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
 def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
     """Writes what open marks mean below all lines, where nothing else is."""
     place = {"x": 1, "y": 0.01, "xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom"}
-    shown.add_annotation(text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
+    says = found.open_marks.replace("), ", "),<br>")  # two reasons are too long for one line on a phone
+    shown.add_annotation(text=says, align="right", showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
 
 
 def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float], says: str) -> None:
@@ -140,7 +141,7 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
     place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6}
     letters = max(map(len, says.split("<br>")))
-    place["yshift"] = LABEL + clear_shift(_traces(shown), place["x"], high, HEIGHT, ends, letters * LABEL)
+    place["yshift"] = LABEL + clear_shift(shown, place["x"], high, HEIGHT, ends, letters * LABEL)
     shown.add_annotation(text=says, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 

@@ -90,17 +90,35 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
 Corners = list[tuple[float, float]]
 
 
-def clear_shift(traces: list[Any], x: float, y: float, height: int, ends: list[float], letters: int) -> int:
-    """Returns how many pixels above or below a point a text ends that few lines go through.
+def clear_shift(figure: go.Figure, x: float, y: float, height: int, ends: list[float], letters: int) -> int:
+    """Returns how many pixels above or below a point a text of two lines ends that few lines go through, and no name covers.
 
     `x`: the logarithm of the length; `y`: the time; `letters`: the number of letters times their height in pixels.
     """
+    traces: list[Any] = list(figure.data)
     xs = [each for trace in traces for each in trace.x if each]
     start, end, scale = min(xs), max(xs), (height - AXIS) / (ends[1] - ends[0])
     lines = [_corners(trace, start, end, scale) for trace in traces if "lines" in trace.mode]
     across, at = (x - log10(start)) / (log10(end) - log10(start)), scale * log10(y)
     boxes = [(across - letters * LETTER / pixels, across) for pixels in (NARROW, WIDE)]
-    return min(ABOVE, key=lambda shift: sum(_covers(line, box, at + shift) for line in lines for box in boxes))
+    notes: list[Any] = [note for note in figure.layout.annotations if note.xref != "paper"]
+
+    def cost(shift: int) -> int:
+        covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
+        near = [note for note in notes if abs(scale * note.y + (note.yshift or 0) - at - shift) < 2 * LINE]
+        return covered + sum(
+            _meets(note, box, start, end, px) for note in near for box, px in zip(boxes, (NARROW, WIDE), strict=True)
+        )
+
+    return min(ABOVE, key=cost)
+
+
+def _meets(note: Any, box: tuple[float, float], start: float, end: float, pixels: int) -> bool:
+    """Whether a name begins or ends within this part of the width, or reaches over it."""
+    text = note.text.partition("</span> ")[2] or note.text
+    across, width = (note.x - log10(start)) / log10(end / start), len(text) * note.font.size * LETTER / pixels
+    left = across if note.xanchor == "left" else across - width
+    return left < box[1] and left + width > box[0]
 
 
 def _corners(trace: Any, start: float, end: float, scale: float) -> Corners:

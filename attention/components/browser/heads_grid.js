@@ -71,7 +71,7 @@ function update(grid, data) {
   const begins = data.sides && !grid.data.sides;
   grid.data = data;
   if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
-  else if (data.per && grid.followed) goTo(grid, data.focus);  // the largest weight moves from step to step of a training
+  else if (grid.followed) goTo(grid, data.focus);  // until a cell is chosen, it is the largest of its row
   clamp(grid);
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
   data.stops = stopsOn(grid.neutrals, data);

@@ -5,7 +5,7 @@ FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
     "entropy_share": "{first} has the highest relative entropy of {heads}: {most} of the largest possible.",
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
-    "greatest": "{first} is the most focused of {heads}: the largest weight of a row is {most} on average.",
+    "greatest": "{first} puts most on a single key of {heads}: {most} on average.",
     "even": "{first} overlaps most with uniform weights of {heads}: {most} of its weight.",
     "effective_rank": "{first} has the most different rows of {heads}: they span about {most}.",
     "distance": "{first} looks farthest of {heads}: on average, {most} from query to key{sink}.",
@@ -37,6 +37,7 @@ WHERE = {  # of which queries that is said, if not of all
     "separators": ", for tokens that see one,",
 }
 WHERE_ONCE, WHERE_FEW = ", for the one token that occurred before,", ", for the {count} tokens that occurred before,"
+WHERE_SEE = ", for the {count} of {all} tokens that see it,"
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
@@ -67,7 +68,8 @@ TEXTS = {  # of sources whose text is no sentence: what it is
     "trained:majority": "Trained to predict, after →, the most frequent colour: {tokens}",
 }
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
-EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."
+FRAMED = "Framed:"
+EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
 REPEATS = "Lines, and “{word}” in bold: the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",

@@ -29,7 +29,7 @@ NO_MEASURING = "{why} Recordings can still be shown."
 ABSENT = "This server does not have these devices: {absent}. It has {present}. Choose other devices, or none to use them all."
 PRESENT = "{key} ({name})"
 ESTIMATE = (
-    "Runs up to {cases} of the sidebar's sizes and implementations on {devices} ({count} CPU {threads}), for {seconds:g} seconds "
+    "Runs up to {cases} of sizes and implementations on {devices} ({count} CPU {threads}), for {seconds:g} seconds "
     "at most."
 )
 THREAD, THREADS = "thread", "threads"
@@ -61,12 +61,13 @@ IT, THEM = "it", "them"
 WAS, WERE = "was", "were"
 TIME_UP = " before the time was up"
 NO_GPU = (
-    "This server has no GPU, and there is no recording of one{here}. On a machine with a GPU, run `{command}` and open its file "
-    "under *Recordings* below; its lines are then shown {where}."
+    "This server has no GPU, and there is no recording of one with these settings{here}. On a machine with a GPU, run "
+    "`{command}` and open its file under *Recordings* below; its lines are then shown {where}."
 )
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
+OTHERS = "The other settings that were timed"
 SEVERAL = "The headline is for {setting}. Below the chart: the other settings that were timed."
 NOT_TIMED = " Not timed: {values}."
 
@@ -153,7 +154,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "Grey is the most that was measured in this precision. A short text is far below it, as it does not fill the device. "
+        "Grey is the most that was measured in the same precision. A short text is far below it, as it does not fill the device. "
         "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
         "the fastest matrix product, both measured in the same run. {open}"
     ),

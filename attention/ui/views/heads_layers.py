@@ -26,7 +26,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
-from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, known_metrics, not_in_text
+from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, known_metrics, not_in_text, repeats_run
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
@@ -76,33 +76,37 @@ USUAL = Behaviour()
 def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows.
 
-    Auto is the usual one if some head is high on it; one about copies only if it describes a head (`_tells_of_copies`).
+    Auto is the usual one if some head is high on it; one about copies only if it describes a head (`tells_of_copies`).
     Otherwise it is one on which a head is high, or how focused the heads are, as in a very short text, whose token before is
     often the first one.
     """
     if config.layer_map in EVERY:
         return config.layer_map
+    usual = usual_metric(config)
+    if not found:
+        return usual
     if config.source != GENERATED and 0 < len(tokens(config).texts) <= ENOUGH:
         return FOCUS
-    usual = usual_metric(config)
     if usual in AGAIN:
-        return usual if _tells_of_copies(usual, config, found) else _pattern(config, found, without=usual) or FOCUS
+        return usual if tells_of_copies(usual, config, found) else _pattern(config, found, without=usual) or FOCUS
     most = max(cells(usual, found).values(), default=1.0)
     if usual not in PATTERNS or most > HIGH:
         return usual
     return _pattern(config, found) or (FOCUS if most < PART else usual)
 
 
-def _tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
+def tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
     """Whether a statistic of tokens that occurred before describes its first head, not one token or the few that the text has.
 
-    The head has the role, or the text is one passage several times and the pattern is plain on its map.
+    The head has the role; or the text is one passage several times and the pattern is plain on its map; or a run of tokens
+    occurs again and the head is high.
     """
     held, texts = cells(name, found), tokens(config).texts
     if not held or is_rare(name, texts):
         return False
     best = max(held, key=held.__getitem__)
-    return held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
+    plain = held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
+    return plain or (held[best] > HIGH and repeats_run(texts))
 
 
 def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> str:

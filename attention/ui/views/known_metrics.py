@@ -43,6 +43,12 @@ def repeats(texts: Sequence[str]) -> int:
     return len(texts) - len({text.casefold() for text in texts})
 
 
+def repeats_run(texts: Sequence[str]) -> bool:
+    """Whether four tokens in a row, at least three of them different, occur again."""
+    runs = [run for run in zip(texts, texts[1:], texts[2:], texts[3:], strict=False) if len(set(run)) > 2]
+    return len(set(runs)) < len(runs)
+
+
 def is_rare(name: str, texts: Sequence[str]) -> bool:
     """Whether a statistic is about tokens that occurred before, and too few did for it to describe a head."""
     return name in AGAIN and repeats(texts) < ENOUGH

@@ -16,14 +16,15 @@ from attention.ui.text import layers as text
 MOST = 256  # tokens up to which a cell is large enough to be framed
 SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
+WEAK = 0.1  # of the weight: a pair with less has no frame
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
 def example(config: Config, statistic: str) -> Copy | None:
-    """The pair that shows induction best: of the selected query, or of all if none was chosen; None if there is none."""
+    """The pair that shows induction best: of the query of a question or the selected one, or of all; None if there is none."""
     if statistic != "induction" or config.tokens > MOST or config.is_cross or not distributes(config):
         return None
-    query = None if config.query == LAST_QUERY else config.query_index
+    query = None if config.query == LAST_QUERY and not config.ask else config.query_index
     return strongest_copy(results.heads.trace(config).weights[config.head], tokens(config).texts, query)
 
 
@@ -33,14 +34,15 @@ def marks(config: Config, pair: Copy | None) -> Marks | None:
     starts = [0, *starts[1:]] if starts else []  # the token before the first repeat has the label, as it is another one
     if pair is None:
         return Marks(starts) if starts else None
-    return Marks(starts, (pair.query, pair.key), _example_text(config, pair))
+    return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, _example_text(config, pair))
 
 
 def _example_text(config: Config, pair: Copy) -> str:
-    """The strong diagonals and the framed pair in words."""
+    """The strong diagonals and the pair in words, which is framed unless its weight is too small for an example."""
     texts = tokens(config).texts
     query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
-    framed = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
+    said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
+    framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
     return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
 
 
@@ -58,7 +60,7 @@ def text_sentence(config: Config) -> str:
     said, texts = text.TEXTS.get(config.source, ""), tokens(config).texts
     shown = texts if len(texts) <= LISTED else (*texts[:FIRST], "…", *texts[-1:])
     causal = said and not results.heads.trace(config.truncated).mask.triu(1).any()
-    return escape(said.format(causal=text.TEXTS_CAUSAL if causal else "", tokens=" ".join(shown)))
+    return escape(said.format(causal=text.TEXTS_CAUSAL if causal else "", tokens=" ".join((*shown, "…"))))
 
 
 def copies_sentence(config: Config) -> str:

@@ -9,6 +9,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_weight
 from attention.sources.providers import tokens, unit
+from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
@@ -31,12 +32,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.is_weight(config, found):
         none = text.WEIGHT_PART if most >= maps.PART else text.WEIGHT_NONE
         template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
-        if (
-            name == "induction"
-            and high
-            and not is_rare(name, tokens(config).texts)
-            and maps.has_role(name, found, best)
-        ):
+        if name == "induction" and high and maps.tells_of_copies(name, config, found):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
     return template.format(
         heads=text.ALL_HEADS.format(count=len(held)),
@@ -73,6 +69,9 @@ def also_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 def _where(name: str, config: Config) -> str:
     """Of which queries a finding is, if not of all; of few copies, how many there are."""
+    if name == "first":
+        sees = results.heads.trace(config.truncated).mask[:, 0]
+        return "" if sees.all() else text.WHERE_SEE.format(count=int(sees.sum()), all=len(sees))
     if not is_rare(name, tokens(config).texts):
         return text.WHERE.get(name, "")
     count = repeats(tokens(config).texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -215,8 +216,10 @@ def _live(timed: Timed, first: bool) -> None:
         chart = timing_results.selected_chart(found.timings)
         told = first and not _is_by_answer(chart, _growth(timed, found, chart))
         timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first, told)
-    for each in found.answers[first:] if first or found.timings else ():
-        st.markdown(escape(each.text))
+    others = found.answers[first:] if first or found.timings else ()
+    with st.expander(text.OTHERS, icon=":material/tune:") if first and others else nullcontext():
+        for each in others:
+            st.markdown(escape(each.text))
     _gpu_or_how(timed.sweep, found.timings)
 
 

@@ -92,8 +92,9 @@ def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list
 
     Of several settings there are as many lines as have room for names at their ends, so that what was ticked is drawn.
     """
-    usual = timing_lines.FEW if len(set(map(comparison.setting, timings))) == 1 else line_ends.MOST
-    few = {"speed-up": usual + 1, "transfer": 1, "memory": 2}.get(which, usual)
+    settings = len(set(map(comparison.setting, timings)))
+    usual, rows = (timing_lines.FEW, 1) if settings == 1 else (line_ends.MOST, min(settings, timing_lines.FEW))
+    few = {"speed-up": usual + 1, "transfer": rows, "memory": 2, "roofline": timing_lines.FEW}.get(which, usual)
     return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
 
