@@ -148,10 +148,10 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
 def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
     """Adds the bytes of one n x n matrix per head for each combination of batch, heads and bytes per number.
 
-    Adds none if there are more combinations than `GUIDES`.
+    Adds none if there are more combinations than `GUIDES`, nor for one or a few queries of a longer text.
     """
     found: dict[tuple[int, int, int], set[int]] = {}
-    for timing in timings:
+    for timing in (timing for timing in timings if not timing.queries):
         found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
     if len(found) > len(GUIDES):
         return

@@ -33,11 +33,11 @@ FIRST = ("masks", "dtypes", "passes", "lengths")
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first.
 
-    The controls that the chart does not follow are disabled, as a change of them would show another chart in its place.
+    If the chart does not follow them, they are folded and disabled, as a change would show another chart in its place.
     """
     fixed = _fixed(sweep, bool(stops["recordings"]))
     st.caption(fixed or text.SWEEP_ABOUT)
-    first = () if fixed == text.SWEEP_PUBLISHED else FIRST
+    first = () if fixed else FIRST
     for name in first:
         _widget(name, sweep, change, fixed)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):

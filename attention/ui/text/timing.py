@@ -154,9 +154,9 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "Grey is the most that was measured in the same precision. A short text is far below it, as it does not fill the device. "
-        "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
-        "the fastest matrix product, both measured in the same run. {open}"
+        "Grey is the limit that was measured in the same precision; data in a cache can exceed its slope. A short text is far "
+        "below it, as it does not fill the device. Memory is the limit on the slope, arithmetic on the flat part: the copy "
+        "speed, and the peak speed, which is that of the fastest matrix product, both measured in the same run. {open}"
     ),
 }
 AT_MOST = {  # about the open marks or pale bars of a chart, if each time is a minimum

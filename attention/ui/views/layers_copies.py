@@ -24,7 +24,7 @@ def example(config: Config, statistic: str) -> Copy | None:
     """The pair that shows induction best: of the query of a question or the selected one, or of all; None if there is none."""
     if statistic != "induction" or config.tokens > MOST or config.is_cross or not distributes(config):
         return None
-    query = None if config.query == LAST_QUERY and not config.ask else config.query_index
+    query = None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
     return strongest_copy(results.heads.trace(config).weights[config.head], tokens(config).texts, query)
 
 
