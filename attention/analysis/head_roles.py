@@ -257,13 +257,11 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     token, as its weight may be that of an attention sink.
     """
     (held, sees), choosing = seen.back(places), seen.choices > 2
-    apart = seen.at[:, None] - torch.tensor(places)
-    there = ((apart >= 0) & (apart < seen.mask.shape[1])).sum(
-        0
-    )  # queries with a key at the distance, which a mask may hide
+    at = seen.at[:, None] - torch.tensor(places)
+    exists = ((at >= 0) & (at < seen.mask.shape[1])).sum(0)  # queries with a key at the distance, which a mask may hide
     inside = sees & choosing[:, None] & (seen.at[:, None] != torch.tensor(places))
     shares = seen.share(held.mT, inside.mT, max(AT_DISTANCE, PART * int(choosing.sum())))
-    shown = seen.share(held.mT, sees.mT) * (sees.sum(0) >= PART * there)
+    shown = seen.share(held.mT, sees.mT) * (sees.sum(0) >= PART * exists)
     return [
         Kind(*_place(by, unit), *both) for by, *both in zip(places, shares.mT.tolist(), shown.mT.tolist(), strict=True)
     ]
