@@ -192,7 +192,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_do_not_
     assert masks.disabled and "Choose *Time* or another chart" in masks.help
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
-    sizes_menu(test).set_value("16 heads of 128, causal").run()
+    sizes_menu(test).set_value("16 heads of 128").run()
     assert "break-even" not in test.segmented_control(key="timing_chart").options
     sizes_menu(test).set_value("One text, 8 heads of 64").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from attention import Config, trace
 from attention.analysis.head_roles import roles as head_roles
@@ -79,15 +80,16 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
 
 def test_once_revealed_the_right_guesses_are_marked_and_the_choice_stays():
     test = run(next(page for page in PAGES if page.stem == "layers"), {"predict": "row"})
-    labels = lambda: [each.content for each in test.get("button_group")[0].proto.options]  # noqa: E731
+    answers = lambda: cast(ButtonGroup[Any], test.get("button_group")[0])  # noqa: E731
+    labels = lambda: [each.content for each in answers().proto.options]  # noqa: E731
     before = labels()
-    test.get("button_group")[0].set_value(before[0]).run()
+    answers().set_value(before[0]).run()
     reveal(test)
     assert [at for at, said in enumerate(labels()) if said.endswith(" ✓")] == [2, 4], "both “boat”"
     assert [said.removesuffix(" ✓") for said in labels()] == before
-    assert test.get("button_group")[0].value in (before[0], [before[0]]) and "you chose “The” (0)" in test.error[
-        0
-    ].value.replace("\\", "")
+    assert answers().value in (before[0], [before[0]]) and "you chose “The” (0)" in test.error[0].value.replace(
+        "\\", ""
+    )
 
 
 def test_the_map_under_a_question_about_a_row_has_the_mask_and_no_weight():

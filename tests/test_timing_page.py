@@ -460,7 +460,8 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
     assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
-    test = run(SERVED)
+    assert sizes_menu(run(SERVED)).value == "Decoding: one token", "whatever its lengths are"
+    test = run(SERVED | {"heads": "3"})
     assert sizes_menu(test).value == "Your own"
     sizes_menu(test).set_value("Published sizes").run()
     assert dict(test.query_params) == {"v": "3", "picture": "time"} and "No CPU timing yet" in headline(test)
@@ -476,14 +477,20 @@ def test_charts_end_where_the_lengths_of_the_sidebar_end_and_settings_that_were_
     assert "8,192" not in json.loads(figure_text(test))["layout"]["xaxis"]["ticktext"]
     told = " ".join(each.value for each in test.caption).replace("\\", "")
     assert "Not timed: float16." in told and "The headline is for" not in told, "only one of them was timed"
+    assert "Break-even" in [each.content for each in test.button_group(key="timing_chart").proto.options]
+    test = run({"lengths": "64,256", "heads": "3"})
     assert "Break-even" not in [each.content for each in test.button_group(key="timing_chart").proto.options]
 
 
-def test_of_several_settings_the_headline_names_its_own_and_reset_takes_switches_back(monkeypatch):
+def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches_back(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
-    assert "The headline is for float32, full mask." in page_text(test) and "Showing 5 of" in page_text(test)
+    assert headline(test) == (
+        "At 256 tokens an H100 takes 16.5 µs with bfloat16, full mask, and 1.8 times as long with float32, causal mask."
+    )
+    assert "The headline is for" not in page_text(test) and "Showing 5 of" in page_text(test)
+    assert "7.7 times as fast" in page_text(test), "the answers are below the chart"
     test.toggle(key="timing_all_lines").set_value(True).run()
     test.button(key="reset").click().run()
     assert not test.session_state["timing_all_lines"]

@@ -27,6 +27,7 @@ from attention.timing.units import seconds as spelt
 
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "with copy"
+NOTE_SHIFT = 12  # pixels that a ratio is above the middle of its gap, as the name of the line below it is in the gap
 LONGEST = 24  # letters of the name of a device at the end of a line
 
 
@@ -80,15 +81,15 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
     x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
     found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
     middle = _widest_gap(found, x, low, here.seconds)
-    text = f"{cpu_gpu_summary.times(times)} times<br>{wrap_hover_label(numbers(gpu, cpu))}"
     found.add_annotation(
         x=log10(x),
         y=middle,
-        text=text,
+        text=f"{cpu_gpu_summary.times(times)} times<br>{wrap_hover_label(numbers(gpu, cpu))}",
         align="right",
         showarrow=False,
         xanchor="right",
         xshift=-4,
+        yshift=NOTE_SHIFT,
         font={"color": PLOTLY_TEXT},
     )
 

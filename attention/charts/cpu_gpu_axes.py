@@ -55,7 +55,7 @@ def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, 
         least = cpu_gpu_series.intensity(LENGTHS[0], versus, "float32")
         most = cpu_gpu_series.intensity(LENGTHS[-1], versus)
         reach = [log10(least / 4), log10(most * 2)]
-        return {"title": "operations per byte read or written", "dtick": 1, "tickformat": ",", "range": reach}
+        return {"title": "operations per byte", "dtick": 1, "tickformat": ",", "range": reach}
     shown = cpu_gpu_series.lengths(every if versus.picture == "rate" else ())
     ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
     return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}

@@ -13,7 +13,7 @@ from attention.charts.theme import PLOTLY_TEXT
 
 MOST = 7  # lines; more of them have a legend
 LINE = 13  # pixels from one name to the next
-SHIFTS = (11, 25, -26, 39, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
+SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
 BELOW = -12  # the same for a name that begins below another point of its line
 ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
@@ -21,6 +21,7 @@ LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
 EDGE = 0.08  # part of the width of a chart by which a name may reach beyond the end of the longest line
 HALF = 7  # pixels of half the height of a name
+NEAR = 24  # pixels from a line within which a name of another one would be read as its own
 BULLETS = {
     "circle": "●",
     "square": "■",
@@ -58,12 +59,18 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
     end = max((x for trace in traces for x in trace.x if x), default=1.0)
     lines = [_corners(trace, start, max(end, beside), scale) for trace in traces]
-    for points, name, bullet in sorted(last.values(), key=lambda each: -each[0][-1][1]):
+    for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
+        others = [line for line, trace in zip(lines, traces, strict=True) if (trace.legendgroup or trace.meta) != group]
         width, is_behind = len(name) * font * LETTER, _room(points[-1][0], beside, start) >= len(name) * font * LETTER
         places = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
         places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
 
-        def cost(place: tuple[tuple[float, float], int, bool], width: float = width) -> int:
+        def cost(
+            place: tuple[tuple[float, float], int, bool],
+            width: float = width,
+            points: list[tuple[float, float]] = points,
+            others: list[Corners] = others,
+        ) -> int:
             (x, y), shift, behind = place
             at = scale * log10(y)
             across = log10(x / start) / log10(max(end, beside) / start) if max(end, beside) > start else 0.0
@@ -73,7 +80,14 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
             cut = any(right > 1 + EDGE for _, right in boxes)
             below = at + shift - HALF < scale * ends[0]  # on the numbers of the axis
-            return 100 * (names + cut + below) + covered + sum(_parts(line, across, at, at + shift) for line in lines)
+            heights = [height for line in others if (height := _height(line, across)) is not None]
+            low, high = sorted((at, at + shift))
+            parted = sum(
+                low + 1 < height < high - 1 for height in heights
+            )  # lines between the name and the end of its own
+            # Where another line passes, a name could be that of either; at the end, where several are one above the other, not.
+            either = (x, y) != points[-1] and any(abs(height - at) < NEAR for height in heights)
+            return 100 * (names + cut + below + either) + covered + parted
 
         (x, y), shift, is_behind = min(places, key=cost)
         taken.append(scale * log10(y) + shift)
@@ -141,13 +155,12 @@ def _covers(line: Corners, box: tuple[float, float], middle: float) -> bool:
     return False
 
 
-def _parts(line: Corners, across: float, end: float, middle: float) -> bool:
-    """Whether another line is between the end of a line and its name, which is around this height."""
-    low, high = sorted((end, middle))
+def _height(line: Corners, across: float) -> float | None:
+    """The height of a line at a part of the width, None where it is not."""
     for (x0, y0), (x1, y1) in pairwise(line):
         if x0 <= across <= x1 and x0 < x1:
-            return low + 1 < y0 + (y1 - y0) * (across - x0) / (x1 - x0) < high - 1
-    return False
+            return y0 + (y1 - y0) * (across - x0) / (x1 - x0)
+    return None
 
 
 def _bullet(trace: Any) -> str:

@@ -1,9 +1,9 @@
 """Colours, marks and dashes of timings, the same in every chart.
 
-The colour is the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own GPU; further
-devices have further colours. The mark is the device as well, combined with dtype, mask, pass and sizes if these differ: shapes,
-unlike shades, are distinguishable on paper and for colour-blind readers. The dash is the implementation. An open mark that
-no line joins is a time that is not stable.
+The colour and the mark are the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own
+GPU. Further devices, and further settings of a device (dtype, mask, pass, sizes), have colours and marks of their own: shapes are
+distinguishable on paper and for colour-blind readers. The dash is the implementation. An open mark that no line joins is a time
+that is not stable.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ COPY: Style = (theme.HEADS[5], "diamond")  # a GPU with the copy
 RETURN_COLOR = theme.HEADS[1]  # the part of the copy that brings the results back
 BROWSER: Style = ("#8560e0", "star")  # the visitor's own GPU, measured in a browser
 FIRST_SYMBOLS = {symbol for _, symbol in (CPU, THIS_CPU, GPU, COPY, BROWSER)}
-OTHERS = ("#a6761d", "#17a2b8", "#66a61e", "#d0506e", "#8a8a8a", "#bc6c25", "#3a86a8", "#7a9e9f")  # further devices
+# Of further devices, and of further settings of a device.
+OTHERS = ("#d0506e", "#a6761d", "#17a2b8", "#66a61e", "#bc6c25", "#3a86a8", "#7a9e9f", "#8a8a8a")
 # fmt: off
 SYMBOLS = (
     "circle", "diamond", "square", "triangle-up", "cross", "x", "triangle-down", "hourglass", "pentagon", "bowtie",
@@ -68,14 +69,13 @@ def kind(timing: Timing) -> Kind:
 
 @dataclass(frozen=True)
 class Look:
-    """The style of the lines of a figure, equal in every chart of the same timings; its devices and kinds in their order.
+    """The style of the lines of a figure, equal in every chart of the same timings; its kinds in their order, by style.
 
     `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy. `has_recorded`:
     whether a timing was recorded.
     """
 
     kinds: tuple[tuple[Kind, ...], ...]
-    devices: tuple[tuple[str, ...], ...]
     names: Mapping[str, str] = field(default_factory=dict)
     copied: bool = False
     has_recorded: bool = False
@@ -86,15 +86,14 @@ class Look:
         timings = list(timings)
         groups = [[timing for timing in timings if _group(timing) == group] for group in range(len(STYLES))]
         kinds = tuple(tuple(dict.fromkeys(map(kind, group))) for group in groups)
-        devices = tuple(tuple(dict.fromkeys(timing.origin for timing in group)) for group in groups)
-        return cls(kinds, devices, line_names(timings), copied, any(timing.source for timing in timings))
+        return cls(kinds, line_names(timings), copied, any(timing.source for timing in timings))
 
     def color(self, timing: Timing) -> str:
         group = _group(timing)
-        at = self.devices[group].index(timing.origin) if timing.origin in self.devices[group] else 0
-        if STYLES[group] is BROWSER or at == 0:
+        further = [each for at, found in enumerate(self.kinds) if STYLES[at] is not BROWSER for each in found[1:]]
+        if kind(timing) not in further:
             return self._style(group)[0]
-        return OTHERS[(at - 1 + group) % len(OTHERS)]
+        return OTHERS[further.index(kind(timing)) % len(OTHERS)]
 
     def shape(self, timing: Timing) -> str:
         group = _group(timing)

@@ -119,9 +119,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
-    figure.update_xaxes(
-        title="operations per byte read or written", tickvals=None, dtick=1, tickformat=",", autorange=True
-    )
+    figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
     marks.finish(figure, timings)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure
@@ -204,7 +202,8 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     legend = marks.legend([timing for line in found.values() for timing in line])
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
-    figure.update_xaxes(type="category", title="length (tokens)")
+    figure.update_xaxes(type="category")
+    figure.update_xaxes(title="length (tokens)", row=max(1, len(found)), col=1)
     figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time")
     return figure
 

@@ -67,8 +67,8 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
-OTHERS = "The other settings that were timed"
-SEVERAL = "The headline is for {setting}. Below the chart: the other settings that were timed."
+OTHERS = "GPU against CPU, for each setting"
+SEVERAL = "The headline is for {setting}. Below the chart: GPU against CPU, for each setting."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -137,8 +137,8 @@ OPEN = "Open marks, on dotted lines, were not measured three times or do not agr
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
-        "{drawn} the band reaches up to the upper quartile. {open}The colour and the mark are the device, the dash is the "
-        "implementation."
+        "{drawn} the band reaches up to the upper quartile. {open}The colour and the mark are the device and its "
+        "settings, the dash is the implementation."
     ),
     "speed-up": (
         "Higher is faster; at 1 both take equally long. How many times as fast, {drawn}, with a band for the uncertainty of "

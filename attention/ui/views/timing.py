@@ -13,6 +13,7 @@ from attention.timing import chart_findings, comparison, devices
 from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import LINES, Timed
 from attention.timing.recordings import Timing
+from attention.timing.setting_finding import setting_finding
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
 from attention.ui import results
@@ -170,38 +171,41 @@ def _answer(timed: Timed) -> None:
     shown = answers(chart.shown)
     if chart.which == "time" and shown and found.is_timed:
         answer = shown[0]
-    grows = _growth(timed, found, chart)
-    by_answer = _is_by_answer(chart, grows)
-    if by_answer:
+    finding = _finding(timed, found, chart)
+    if not finding:
         draw_finding(escape(answer.headline))
         copied, _, more = answer.first.partition(". ")
         rest = " ".join(filter(None, [more, answer.caution, answer.rest]))
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
-        draw_finding(escape(grows if chart.which == "time" else chart.finding))
+        draw_finding(escape(finding))
         if chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
-    if several := _several(found, answer.setting if by_answer else _common_setting(chart.shown, found.timings)):
+    if several := _several(found, _common_setting(chart.shown, found.timings) if finding else answer.setting):
         st.caption(escape(several))
 
 
-def _growth(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
-    """How the time grows with the length, if that is what the chart of times is about; empty otherwise."""
-    return chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
+def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
+    """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
-
-def _is_by_answer(chart: timing_results.Chart, grows: str) -> bool:
-    """Whether the headline compares a CPU and a GPU; otherwise it is the finding of the chart."""
-    return not chart.finding if chart.which != "time" else not grows
+    Times of several settings are compared with each other, those of one setting by how they grow with the length.
+    """
+    if chart.which != "time":
+        return chart.finding
+    grows = timed.picture == LINES and found.is_timed
+    return setting_finding(chart.shown) or (chart_findings.growth_finding(chart.shown) if grows else "")
 
 
 def _several(found: Subject, setting: str) -> str:
     """Of which `setting` of several the headline is, and what of them was not timed; empty for one setting."""
-    settings = len(set(map(comparison.setting, found.cases)))
-    if settings == 1:
+    if not _has_several(found):
         return ""
     lacks = text.NOT_TIMED.format(values=", ".join(found.not_timed)) if found.not_timed else ""
     return f"{text.SEVERAL.format(setting=setting) if setting else ''}{lacks}".strip()
+
+
+def _has_several(found: Subject) -> bool:
+    return len(set(map(comparison.setting, found.cases))) > 1
 
 
 def _common_setting(shown: Sequence[Timing], timings: Sequence[Timing]) -> str:
@@ -214,12 +218,13 @@ def _live(timed: Timed, first: bool) -> None:
     found, task = _subject(timed), _task(timed.sweep)
     if first or found.timings:
         chart = timing_results.selected_chart(found.timings)
-        told = first and not _is_by_answer(chart, _growth(timed, found, chart))
+        told = first and bool(_finding(timed, found, chart))
+        has_answer = first and not (told and _has_several(found))
         timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first, told)
-    others = found.answers[first:] if first or found.timings else ()
-    with st.expander(text.OTHERS, icon=":material/tune:") if first and others else nullcontext():
-        for each in others:
-            st.markdown(escape(each.text))
+        others = found.answers[has_answer:]  # without that of the headline
+        with st.expander(text.OTHERS, icon=":material/tune:") if first and others else nullcontext():
+            for each in others:
+                st.markdown(escape(each.text))
     _gpu_or_how(timed.sweep, found.timings)
 
 

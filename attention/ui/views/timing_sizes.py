@@ -24,10 +24,13 @@ ONE_TEXT, PUBLISHED, OWN = text.SIZES
 OFFERED: dict[str, dict[str, Any]] = {
     ONE_TEXT: FIRST | {"picture": LINES},
     PUBLISHED: FIRST | {"picture": "time"},
-    "16 heads of 128, causal": FIRST | WIDE | {"masks": ("causal",)},
+    "16 heads of 128": FIRST | WIDE | {"masks": ("causal",)},
     "Decoding: one token": FIRST | WIDE | {"queries": (1,)},
     "Decoding, 4 key-value heads": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
 }
+NAMED = [
+    name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
+]  # those that the names are about
 CHART, OTHER = "timing_chart", "timing_other_chart"
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
 
@@ -66,9 +69,9 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     """The name of the sizes that the page shows."""
     if not found.follows:
         return ONE_TEXT if crosses else PUBLISHED
-    own = {name: getattr(timed, name) for name in SIZES}
+    own = {name: getattr(timed, name) for name in NAMED}
     others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name == ONE_TEXT))
-    return next((name for name in others if {key: OFFERED[name][key] for key in SIZES} == own), OWN)
+    return next((name for name in others if {key: OFFERED[name][key] for key in NAMED} == own), OWN)
 
 
 def _set_sizes(key: str, shown: str) -> None:
