@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from attention.timing import comparison, convergence, cpu_gpu_summary
-from attention.timing.break_even import FUSED as ONE_KERNEL
+from attention.timing.break_even import ONE_KERNEL
 from attention.timing.cpu_gpu_series import FUSED
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, Limit, limit
 from attention.timing.recordings import Timing
