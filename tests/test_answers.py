@@ -77,7 +77,7 @@ def test_lengths_that_were_left_out_are_named_with_the_reason():
     other = failed_timing(512, **DECODE, implementation="SDPA math")
     gpu = [make_timing(n, 4e-5, **GPU, **DECODE) for n in (2048, 4096, 8192)]
     (said,) = answers.answers([*cpu, *late, other, *gpu, failed_timing(65_536, **GPU, **DECODE)])
-    assert " At 8,192 tokens, where no CPU was timed, the GPU takes 40 µs. GPU: Test GPU" in said.basis
+    assert " At 8,192 keys, where no CPU was timed, the GPU takes 40 µs. GPU: Test GPU" in said.basis
     assert "against 4,096 keys" in said.headline and said.basis.endswith(
         " Not timed on this server's CPU: 8,192 and 16,384 tokens (over the time budget: 8192)."
         " Not timed on a Test GPU: 65,536 tokens (out of memory: 9 GiB)."

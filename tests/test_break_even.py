@@ -175,7 +175,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test = run()
     assert sizes_menu(test).value == "One text, 8 heads of 64"
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
-    assert not test.exception and dict(test.query_params) == {"v": "3", "picture": "lines"}
+    assert not test.exception and dict(test.query_params) == {"v": "3", "picture": "lines", "chart": "memory"}
     assert sizes_menu(test).value == "One text, 8 heads of 64"
     assert test.segmented_control(key="timing_chart").value == "memory"
     test.segmented_control(key="timing_chart").set_value("break-even").run()

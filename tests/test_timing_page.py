@@ -177,7 +177,7 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     far = read_recording(
         write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, peak_bytes=2**24, **GPU)), "gpu.json"
     )
-    test = run(sweep=finished_job(), opened={"gpu.json": far}, timing_chart=chart)
+    test = run({"v": "3", "chart": chart}, sweep=finished_job(), opened={"gpu.json": far})
     assert not test.exception
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in re.sub(
         "<br>|\\\\u003cbr\\\\u003e", " ", figure_text(test)
@@ -221,11 +221,11 @@ def many() -> dict[str, list[Timing]]:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
-    test = run(opened=many(), timing_chart=chart)
+    test = run({"v": "3", "chart": chart}, opened=many())
     assert not test.exception
     every = 40 if chart == "speed-up" else 80  # two timed lines make one of a ratio
     assert (
-        f"Showing {({'speed-up': 4, 'transfer': 3, 'memory': 2, 'roofline': 3}).get(chart, 7)} of {every} lines"
+        f"Showing {({'speed-up': 4, 'transfer': 4, 'memory': 2, 'roofline': 3}).get(chart, 7)} of {every} lines"
         in page_text(test)
     )
     test.toggle(key="timing_all_lines").set_value(True).run()
@@ -487,13 +487,31 @@ def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
     assert headline(test) == (
-        "At 256 tokens an H100 takes 16.5 µs with bfloat16, full mask, and 1.8 times as long with float32, causal mask."
+        "At 256 tokens an H100 takes 16.5 µs with bfloat16, full mask; with float32 1.8 times as long, with causal mask about "
+        "as long."
     )
     assert "The headline is for" not in page_text(test) and "Showing 5 of" in page_text(test)
     assert "7.7 times as fast" in page_text(test), "the answers are below the chart"
+    assert "A CPU was timed only with float32, full mask." in page_text(test)
+    assert "A causal mask leaves out half of the operations." in page_text(test)
     test.toggle(key="timing_all_lines").set_value(True).run()
     test.button(key="reset").click().run()
     assert not test.session_state["timing_all_lines"]
+
+
+def test_a_link_has_the_chart_that_is_chosen_and_an_embedded_page_shows_it_with_its_finding(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
+    test = run({"v": "3", "picture": "lines"})
+    test.segmented_control(key="timing_chart").set_value("transfer").run()
+    query = dict(test.query_params)
+    assert query == {"v": "3", "picture": "lines", "chart": "transfer"}
+    again = run(query)
+    assert "copying takes 87.7% of a call" in headline(again) and headline(again) == headline(test)
+    monkeypatch.setattr("attention.ui.session.present.is_embedded", lambda: True)
+    alone = run(query)
+    (figure,) = figures(alone)
+    assert "timing_transfer" in figure.proto.id and "copying takes 87.7% of a call" in page_text(alone)
 
 
 def test_a_menu_sets_sizes_that_are_asked_for():

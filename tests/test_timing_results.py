@@ -50,7 +50,7 @@ def test_nothing_is_offered_that_has_nothing_to_show():
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    test = run(sweep=finished_job(), opened={"gpu.json": far}, timing_chart="transfer")
+    test = run({"v": "3", "chart": "transfer"}, sweep=finished_job(), opened={"gpu.json": far})
     assert test.session_state["timing_chart"] == "transfer"
     test.button(key="remove_gpu.json").click().run()
     assert not test.exception
@@ -61,7 +61,7 @@ def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
 def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     slow = line(LENGTHS, [0.01, 0.02, 0.03], implementation="matmul softmax matmul")
     other = line(LENGTHS, [0.02, 0.02, 0.02], implementation="loop over heads")
-    test = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow, *other), timing_chart="speed-up")
+    test = run({"v": "3", "chart": "speed-up"}, sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow, *other))
     assert not test.exception
     assert test.selectbox(key="timing_against").options == ["matmul softmax matmul", "loop over heads", "SDPA"]
     assert "times as fast as matmul softmax matmul" in figure_text(test)
@@ -69,7 +69,9 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     test.selectbox(key="timing_against").set_value("SDPA").run()
     assert "times as fast as SDPA" in figure_text(test)
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
-    device = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow), opened={"g.json": far}, timing_chart="speed-up")
+    device = run(
+        {"v": "3", "chart": "speed-up"}, sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow), opened={"g.json": far}
+    )
     assert device.selectbox(key="timing_against").options[0] == "the CPU"
     assert device.toggle(key="timing_transfer").label == "Count the copy"
 

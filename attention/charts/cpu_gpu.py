@@ -225,7 +225,7 @@ def _end_name(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) 
     short = sheet_name(rival.device) or rival.device[:LONGEST]
     device = short if rival in gpus else "CPU"
     alike = [gpu for gpu in gpus if (gpu.device, gpu.dtype, gpu.kind) == (rival.device, rival.dtype, rival.kind)]
-    which = [rival.method] * (len(alike) > 1) + [rival.dtype] * (len(alike) > 1 or not carried)
+    which = [*[rival.method] * (len(alike) > 1), rival.dtype]
     return ", ".join([device, *which, rival.kind, *[WITH] * carried])
 
 

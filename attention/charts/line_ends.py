@@ -19,6 +19,7 @@ BELOW = -12  # the same for a name that begins below another point of its line
 ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
 LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
+WIDEST = NARROW + 50  # pixels of a name, which may reach over the numbers of the axis
 EDGE = 0.08  # part of the width of a chart by which a name may reach beyond the end of the longest line
 HALF = 7  # pixels of half the height of a name
 NEAR = 24  # pixels from a line within which a name of another one would be read as its own
@@ -44,7 +45,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     A name is above its line, or elsewhere near if another name or a line is there. `height` of the figure in pixels; `ends`: the
     logarithms of both ends of the y axis; `beside`: the last length of the chart; a name that fits before it is behind its line;
     `font`: the size of names in pixels.
-    Leaves the legend as it is, and returns False, if there are more than `MOST` lines.
+    Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
@@ -52,7 +53,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
             last[trace.legendgroup or trace.meta] = (sorted(points), trace.meta, _bullet(trace))
-    if len(last) > MOST:
+    if len(last) > MOST or any(len(name) * font * LETTER > WIDEST for _, name, _ in last.values()):
         return False
     scale, taken = (height - AXIS) / (ends[1] - ends[0]), []
     start = min((points[-1][0] for points, *_ in last.values()), default=1.0)

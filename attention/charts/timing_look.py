@@ -2,7 +2,9 @@
 
 The colour and the mark are the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own
 GPU. Further devices, and further settings of a device (dtype, mask, pass, sizes), have colours and marks of their own: shapes are
-distinguishable on paper and for colour-blind readers. The dash is the implementation. An open mark that no line joins is a time
+distinguishable on paper and for colour-blind readers. Usual settings keep theirs when others are added. The dash is the
+implementation; in a chart of few lines, which are named at their ends, further implementations also have colours and marks of
+their own. An open mark that no line joins is a time
 that is not stable.
 """
 
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from attention.charts import theme
+from attention.charts.line_ends import MOST
 from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.line_names import line_names
@@ -41,6 +44,13 @@ ROOFS = ("solid", "dash", "dot", "dashdot")  # dashes of limits, which are grey
 BROWSER_SYMBOLS = ("star", "hexagram", "star-diamond", "star-square", "star-triangle-up", "star-triangle-down")
 FIRST_DASHES = {"SDPA": "solid", "matmul softmax matmul": "dash", "core with weights": "dot", "SDPA math": "dashdot"}
 MORE_DASHES = ("longdash", "longdashdot", *(f"{long}px,{gap}px" for gap in (2, 5, 8) for long in (2, 5, 9, 14, 20, 28)))
+USUAL = {  # the places of settings besides the first among colours and marks, so that they stay when others are added
+    ("float32", "causal"): 1,
+    ("bfloat16", "full"): 2,
+    ("bfloat16", "causal"): 3,
+    ("float16", "full"): 4,
+    ("float16", "causal"): 5,
+}
 Kind = tuple[str | int, ...]
 
 
@@ -62,20 +72,23 @@ def open_symbol(symbol: str) -> str:
     return f"{base}-open{dot}"
 
 
-def kind(timing: Timing) -> Kind:
-    """Returns the meaning of a symbol: the device, and all of the case except implementation and length."""
-    return timing.origin, *comparison.setting(timing)
+def kind(timing: Timing, of_implementation: bool = False) -> Kind:
+    """Returns the meaning of a symbol: the device, all of the case except the length, and if asked for the implementation."""
+    name = comparison.ALIKE.get(timing.implementation, timing.implementation)
+    return timing.origin, *comparison.setting(timing), *[name] * of_implementation
 
 
 @dataclass(frozen=True)
 class Look:
-    """The style of the lines of a figure, equal in every chart of the same timings; its kinds in their order, by style.
+    """The style of the lines of a figure, equal in every chart of the same timings.
 
-    `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy. `has_recorded`:
-    whether a timing was recorded.
+    `places`: of each kind among the colours and marks, 0 for those of its style. `few`: whether each line has a colour and a mark
+    of its own. `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy.
+    `has_recorded`: whether a timing was recorded.
     """
 
-    kinds: tuple[tuple[Kind, ...], ...]
+    places: Mapping[Kind, int]
+    few: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     copied: bool = False
     has_recorded: bool = False
@@ -84,24 +97,23 @@ class Look:
     def of(cls, timings: Iterable[Timing], copied: bool = False) -> Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
-        groups = [[timing for timing in timings if _group(timing) == group] for group in range(len(STYLES))]
-        kinds = tuple(tuple(dict.fromkeys(map(kind, group))) for group in groups)
-        return cls(kinds, line_names(timings), copied, any(timing.source for timing in timings))
+        few = len({(*kind(timing), timing.implementation) for timing in timings}) <= MOST
+        return cls(_places(timings, few), few, line_names(timings), copied, any(timing.source for timing in timings))
 
     def color(self, timing: Timing) -> str:
-        group = _group(timing)
-        further = [each for at, found in enumerate(self.kinds) if STYLES[at] is not BROWSER for each in found[1:]]
-        if kind(timing) not in further:
-            return self._style(group)[0]
-        return OTHERS[further.index(kind(timing)) % len(OTHERS)]
+        place = self._place(timing)
+        style = self._style(_group(timing))
+        return style[0] if place == 0 or timing.is_from_browser else OTHERS[(place - 1) % len(OTHERS)]
 
     def shape(self, timing: Timing) -> str:
-        group = _group(timing)
-        at = self.kinds[group].index(kind(timing))
-        if STYLES[group] is BROWSER:
-            symbol = BROWSER_SYMBOLS[at % len(BROWSER_SYMBOLS)]
+        place = self._place(timing)
+        if timing.is_from_browser:
+            symbol = BROWSER_SYMBOLS[place % len(BROWSER_SYMBOLS)]
             return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
-        return symbols_from(self._style(group)[1])[at % len(SYMBOLS)]
+        return symbols_from(self._style(_group(timing))[1])[place % len(SYMBOLS)]
+
+    def _place(self, timing: Timing) -> int:
+        return self.places.get(kind(timing, self.few), 0)
 
     def dash(self, timing: Timing) -> str:
         return dashes().get(comparison.ALIKE.get(timing.implementation, timing.implementation), MORE_DASHES[-1])
@@ -115,6 +127,21 @@ class Look:
 
 
 STYLES = CPU, THIS_CPU, GPU, BROWSER
+
+
+def _places(timings: list[Timing], few: bool) -> dict[Kind, int]:
+    """The place of each kind among the colours and marks: 0 for the first of a style, and those of `USUAL` if they are free."""
+    found: dict[Kind, int] = {}
+    for group in range(len(STYLES)):
+        kinds = {kind(timing, few): timing for timing in reversed(timings) if _group(timing) == group}
+        for at, (of, timing) in enumerate(reversed(kinds.items())):
+            if at == 0 or timing.is_from_browser:
+                found[of] = at
+                continue
+            usual = USUAL.get((timing.dtype, timing.mask), len(USUAL) + 1)
+            free = [place for place in range(1, len(SYMBOLS)) if place not in found.values()]
+            found[of] = next((place for place in free if place >= usual), free[0] if free else len(found))
+    return found
 
 
 def _group(timing: Timing) -> int:

@@ -35,7 +35,7 @@ ROW = 17  # pixels that a line of a legend adds: on a phone entries are below ea
 FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
-PALE_BARS = "pale bars: {why}"
+PALE_BARS = "faded bars: {why}"
 FEW_TICKS, MOST_TICKS = 6, 8  # lengths at the axis that fit on a phone in the usual font, and in a small one
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
@@ -56,7 +56,7 @@ LEGEND: dict[str, Any] = {
 def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bool = False) -> tuple[go.Figure, Look]:
     """Returns an empty figure over length with two logarithmic axes, and the style of its lines; `copied` as in `Look`."""
     at = sorted({*lengths, *(timing.length for timing in timings)})
-    axis: dict[str, Any] = {"type": "log", "title": "length (tokens)"}
+    axis: dict[str, Any] = {"type": "log", "title": axis_title(timings)}
     if at:
         ticks = [n for n in at if n & (n - 1) == 0] or at
         ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
@@ -72,6 +72,11 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bo
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look.of(timings, copied)
+
+
+def axis_title(timings: Iterable[Timing]) -> str:
+    """Returns the title of the axis of lengths: of the text, or of the keys that a few queries see."""
+    return "keys" if any(timing.queries for timing in timings) else "length (tokens)"
 
 
 def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
@@ -203,7 +208,7 @@ def line(
         )
     if not all(firm):
         style = {"color": look.color(points[0]), "symbol": look.shape(points[0])}
-        open_marks.join(figure, label, wrap_label(name), [x for _, x, *_ in marks], ys, style)
+        open_marks.join(figure, label, name, [x for _, x, *_ in marks], ys, style)
         open_marks.explain(figure, reasons, "" if why else line_names.machine(points[0]))
 
 

@@ -153,9 +153,11 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
         found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
     if len(found) > len(GUIDES):
         return
+    varies = [len(set(values)) > 1 for values in zip(*found, strict=True)]
     for dash, ((batch, heads, size_of), lengths) in zip(GUIDES, found.items(), strict=False):
-        of = f": batch {batch}, {heads} heads, {size_of} bytes per number" if len(found) > 1 else ""
-        name, xs = f"one n x n matrix per head{of}", sorted(lengths)
+        parts = f", batch {batch}", f", {heads} heads", f", {size_of} bytes per number"
+        of, xs = "".join(part for part, several in zip(parts, varies, strict=True) if several), sorted(lengths)
+        name = f"one n x n matrix per head{of}"
         figure.add_scatter(
             x=xs,
             y=(sizes := [batch * heads * n**2 * size_of for n in xs]),
@@ -203,7 +205,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
     figure.update_xaxes(type="category")
-    figure.update_xaxes(title="length (tokens)", row=max(1, len(found)), col=1)
+    figure.update_xaxes(title=marks.axis_title(timings), row=max(1, len(found)), col=1)
     figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time")
     return figure
 

@@ -222,7 +222,9 @@ def _beyond(cpu: list[Timing], gpu: list[Timing], length: int) -> str:
     last = _fastest(gpu, max(timing.length for timing in gpu))
     if last is None or last.length <= length or any(timing.length == last.length for timing in cpu):
         return ""
-    return f"At {last.length:,} tokens, where no CPU was timed, the GPU takes {seconds(last.seconds)}. "
+    most = "" if last.settled else "at most "
+    unit = "keys" if last.queries else "tokens"
+    return f"At {last.length:,} {unit}, where no CPU was timed, the GPU takes {most}{seconds(last.seconds)}. "
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:

@@ -164,7 +164,9 @@ class BreakEven:
 
 def break_even(timings: Iterable[Timing]) -> BreakEven | None:
     """Returns the break-even of the first GPU and CPU with stable times at two common lengths or more; None if none have."""
-    like = [each for each in comparison.with_times(timings) if is_like(each, Sweep()) and each.implementation in ONE_KERNEL]
+    like = [
+        each for each in comparison.with_times(timings) if is_like(each, Sweep()) and each.implementation in ONE_KERNEL
+    ]
     lines = sorted(cpu_gpu_series.timed_lines(like), key=_is_recorded)  # measured now first
     cpus = [line for line in lines if line[0].device == "cpu"]
     gpus = [line for line in lines if line[0].device != "cpu" and any(each.transfer for each in line)]

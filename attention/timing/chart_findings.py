@@ -100,7 +100,7 @@ def flat_times(timings: Iterable[Timing]) -> str:
             least, most = (seconds(end(t.seconds for t in flat)) for end in (min, max))
             return (
                 f"From {flat[0].length:,} to {flat[-1].length:,} tokens {name(flat[0])} takes about as long ({least} to "
-                f"{most}): nearly all of it does not depend on the length, such as the start of the kernel."
+                f"{most}): nearly all of it does not depend on the length."
             )
     return ""
 

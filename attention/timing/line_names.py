@@ -65,6 +65,13 @@ def machine_names(timings: Iterable[Timing]) -> dict[str, str]:
     return {origin: name if found.count(name) == 1 else origin for origin, name in short.items()}
 
 
+def of_keys(sentence: str, timings: Iterable[Timing]) -> str:
+    """Returns a sentence in which lengths are those of the keys, if each timing is of a few queries, rather than of the text."""
+    if not all(timing.queries for timing in timings):
+        return sentence
+    return sentence.replace("twice the text takes", "twice as many keys take").replace(" tokens", " keys")
+
+
 def sources(timings: Iterable[Timing], width: int) -> list[str]:
     """Returns the name, the day and the torch version of each device, in lines of at most `width` letters."""
     return [part for parts in sources_by_origin(timings, width).values() for part in parts]

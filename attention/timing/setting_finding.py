@@ -1,4 +1,4 @@
-"""One sentence on how the settings of one device differ in time, such as two masks or two dtypes."""
+"""One sentence on how the time of a device changes with one setting, such as the mask or the dtype."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from attention.timing.answers import setting_text
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import Timing
+from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds
 
 ALIKE = "1"  # times as long, rounded
+CAUSAL = (
+    "A causal mask leaves out half of the operations. Where it takes about as long as the full mask, the time does not go into "
+    "operations, or the kernel does not skip them."
+)
+MOST = 2  # settings that are compared with the fastest one
 
 
 def setting_finding(timings: Iterable[Timing]) -> str:
-    """Returns the fastest and the slowest setting of a device, a GPU if one has several; empty if no device has several.
+    """Returns the fastest setting of a device, a GPU if one has several, and what changes one thing in it; empty if nothing does.
 
-    They are compared by one implementation, at the longest length at which all of them have stable times.
+    The settings are compared by one implementation, at the longest length at which all of them have stable times.
     """
     stable = [timing for timing in comparison.with_times(timings) if timing.settled]
     groups: dict[tuple[str, str], list[Timing]] = {}
@@ -29,17 +35,47 @@ def setting_finding(timings: Iterable[Timing]) -> str:
         for timing in group:
             at.setdefault(timing.length, []).append(timing)
         common = [length for length, found in at.items() if len(found) == len(settings)]
-        if len(settings) > 1 and common:
-            return _sentence(sorted(at[max(common)], key=lambda timing: timing.seconds))
+        if len(settings) > 1 and common and (said := _sentence(min(at[max(common)], key=_time), at[max(common)])):
+            return said
     return ""
 
 
-def _sentence(ordered: list[Timing]) -> str:
-    """The sentence about timings of one length, the fastest first."""
-    first, last = ordered[0], ordered[-1]
-    most = times(last.seconds / first.seconds)
-    as_long = "about as long" if most == ALIKE else f"{most} times as long"
-    return (
-        f"At {first.length:,} tokens {machine_in_sentence(first)} takes {seconds(first.seconds)} with "
-        f"{setting_text(first, ordered)}, and {as_long} with {setting_text(last, ordered)}."
-    )
+def settings_of_cpu(timings: Iterable[Timing]) -> str:
+    """Returns the only settings with which a CPU was timed, if a GPU was with others; otherwise empty."""
+    timed = comparison.with_times(timings)
+    cpu, gpu = ([t for t in timed if (t.device == "cpu") is of_cpu] for of_cpu in (True, False))
+    settings = {comparison.setting(timing): setting_text(timing, timed) for timing in cpu}
+    if not cpu or all(comparison.setting(timing) in settings for timing in gpu):
+        return ""
+    return f"A CPU was timed only with {' and '.join(dict.fromkeys(settings.values()))}."
+
+
+def alike_masks(timings: Iterable[Timing]) -> str:
+    """Returns what it means if a device takes about as long with and without a causal mask; empty if none does."""
+    timed: dict[tuple, dict[str, Timing]] = {}
+    for timing in (timing for timing in comparison.with_times(timings) if timing.settled):
+        setting = dict(zip(comparison.SETTING, comparison.setting(timing), strict=True)) | {"mask": ""}
+        key = timing.origin, timing.implementation, timing.length, *setting.values()
+        timed.setdefault(key, {})[timing.mask] = timing
+    pairs = [(found["full"].seconds, found["causal"].seconds) for found in timed.values() if len(found) > 1]
+    return CAUSAL if any(times(max(pair) / min(pair)) == ALIKE for pair in pairs) else ""
+
+
+def _time(timing: Timing) -> float:
+    return timing.seconds
+
+
+def _sentence(first: Timing, found: list[Timing]) -> str:
+    """The sentence about the fastest timing of one length, and those that differ from it in one thing; empty if none does."""
+    others = sorted((each for each in found if len(axes_text(each, [first, each])) == 1), key=_time, reverse=True)
+    said = [f"with {setting_text(each, [first, each])} {_as_long(each, first)}" for each in others[:MOST]]
+    if not said:
+        return ""
+    takes = f"{machine_in_sentence(first)} takes {seconds(first.seconds)} with {setting_text(first, found)}"
+    unit = "keys" if first.queries else "tokens"
+    return f"At {first.length:,} {unit} {takes}; {', '.join(said)}."
+
+
+def _as_long(timing: Timing, first: Timing) -> str:
+    more = times(timing.seconds / first.seconds)
+    return "about as long" if more == ALIKE else f"{more} times as long"

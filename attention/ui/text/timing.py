@@ -67,8 +67,8 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
-OTHERS = "GPU against CPU, for each setting"
-SEVERAL = "The headline is for {setting}. Below the chart: GPU against CPU, for each setting."
+OTHERS = "Each setting, in words"
+SEVERAL = "The headline is for {setting}. Below the chart: each setting, in words."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -151,7 +151,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
     ),
     "transfer": (
         "Each bar is a whole call: computing is green, copying is orange and yellow. It shows if a GPU pays where data must "
-        "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
+        "be copied to it first. Copying q, k and v to the device, and the results back. Faded bars are unstable times."
     ),
     "roofline": (
         "Grey is the limit that was measured in the same precision; data in a cache can exceed its slope. A short text is far "
@@ -159,10 +159,10 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "speed, and the peak speed, which is that of the fastest matrix product, both measured in the same run. {open}"
     ),
 }
-AT_MOST = {  # about the open marks or pale bars of a chart, if each time is a minimum
+AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a minimum
     "time": "Open marks: on an idle machine a call takes at most that long.",
     "roofline": "Open marks: on an idle machine a call is at least that fast.",
-    "transfer": "The shares of pale bars are rough.",
+    "transfer": "The shares of faded bars are rough.",
 }
 WITHOUT_COPY = "Times of a GPU are without the copy to it: see *Copy*."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."

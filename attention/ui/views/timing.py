@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import chart_findings, comparison, devices
+from attention.timing import chart_findings, comparison, devices, line_names
 from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import LINES, Timed
 from attention.timing.recordings import Timing
@@ -29,6 +29,7 @@ from attention.ui.views import (
     job_status,
     questions,
     timing_browser,
+    timing_lines,
     timing_recordings,
     timing_results,
     timing_sizes,
@@ -43,6 +44,7 @@ def view(timed: Timed) -> None:
     """The page of a sweep: what was set comes first, or else the comparison of a CPU and GPUs at published sizes."""
     if questions.question_closes(timed):
         return
+    timing_sizes.follow(timed)
     sweep, task = timed.sweep, _task(timed.sweep)
     found = _subject(timed)
     others = [
@@ -89,7 +91,8 @@ def _choices(timed: Timed, found: Subject, crosses: bool) -> None:
 def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
     """Draws the chart of an embedded page, with the sentence that it answers."""
     if found.follows:
-        draw_finding(escape(found.answers[0].headline))
+        finding = _finding(timed, found, timing_results.selected_chart(found.timings))
+        draw_finding(escape(finding or found.answers[0].headline))
         timing_results.draw_alone(found.timings, found.cases)
     else:
         timing_versus.draw_alone(timed.versus, others)
@@ -188,12 +191,12 @@ def _answer(timed: Timed) -> None:
 def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
     """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
-    Times of several settings are compared with each other, those of one setting by how they grow with the length.
+    Times of several settings, or of many implementations, are compared with each other; others by how they grow with the length.
     """
-    if chart.which != "time":
+    if chart.which != "time" or len({timing.implementation for timing in chart.shown}) > timing_lines.FEW:
         return chart.finding
-    grows = timed.picture == LINES and found.is_timed
-    return setting_finding(chart.shown) or (chart_findings.growth_finding(chart.shown) if grows else "")
+    grows = chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
+    return setting_finding(chart.shown) or line_names.of_keys(grows, chart.shown)
 
 
 def _several(found: Subject, setting: str) -> str:

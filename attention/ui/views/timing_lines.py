@@ -74,14 +74,12 @@ def _matches(timing: Timing, name: str) -> bool:
 def usual(timings: list[Timing], most: int, of_memory: bool) -> list[Timing]:
     """The timings of the `most` lines that a chart begins with, which its headline is about: the fused kernel on each device.
 
-    Settings that differ least from the first come next, so that neighbouring lines differ in one thing. `of_memory`: the fused
-    kernel and the textbook's steps on one device, a GPU if there is one.
+    The plainest setting is the first. Those that differ least from it come next, so that neighbouring lines differ in one thing.
+    `of_memory`: the fused kernel and the textbook's steps on one device, a GPU if there is one.
     """
-
-    def apart(setting: tuple) -> int:
-        return sum(one != other for one, other in zip(setting, comparison.setting(timings[0]), strict=True))
-
-    settings = sorted(dict.fromkeys(map(comparison.setting, timings)), key=apart)
+    plain = comparison.setting(min(timings, key=_extras)) if timings else ()
+    apart = {each: sum(a != b for a, b in zip(each, plain, strict=True)) for each in map(comparison.setting, timings)}
+    settings = sorted(apart, key=apart.__getitem__)
 
     def rank(line: list[Timing]) -> tuple[int, int, bool]:
         name = comparison.ALIKE.get(line[0].implementation, line[0].implementation)
@@ -92,6 +90,11 @@ def usual(timings: list[Timing], most: int, of_memory: bool) -> list[Timing]:
     same = (lambda line: line[0].origin) if of_memory else (lambda line: rank(line)[0])
     kept = [line for line in ordered if same(line) == same(ordered[0])]
     return [timing for line in kept[:most] for timing in line]
+
+
+def _extras(timing: Timing) -> int:
+    """In how many things a timing differs from the plainest one."""
+    return (timing.mask != "full") + (timing.dtype != "float32") + (timing.passes != "forward")
 
 
 def first(timings: list[Timing], most: int) -> list[Timing]:

@@ -13,9 +13,18 @@ import streamlit as st
 
 from attention.charts import line_ends
 from attention.charts import timings as charts
-from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings, result_table
+from attention.timing import (
+    answers,
+    chart_findings,
+    comparison,
+    convergence,
+    growth,
+    line_names,
+    recordings,
+    result_table,
+    setting_finding,
+)
 from attention.timing.data_sheets import DATA_SHEETS
-from attention.timing.line_names import line_names, origins
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case
 from attention.ui.markdown import escape
@@ -25,6 +34,7 @@ from attention.ui.views import timing_lines, timing_sizes
 
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
 AGAINST_KEY, TRANSFER_KEY, LIMITS_KEY = "timing_against", "timing_transfer", "timing_limits"
+ROWS = 4  # maximum number of rows of bars until others are selected
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -62,7 +72,7 @@ class Chart:
     def finding(self) -> str:
         """The sentence on what the chart shows."""
         pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
-        return chart_findings.line_finding(self.which, self.shown, **pair)
+        return line_names.of_keys(chart_findings.line_finding(self.which, self.shown, **pair), self.shown)
 
 
 def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Chart:
@@ -93,7 +103,7 @@ def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list
     Of several settings there are as many lines as have room for names at their ends, so that what was ticked is drawn.
     """
     settings = len(set(map(comparison.setting, timings)))
-    usual, rows = (timing_lines.FEW, 1) if settings == 1 else (line_ends.MOST, min(settings, timing_lines.FEW))
+    usual, rows = (timing_lines.FEW, 1) if settings == 1 else (line_ends.MOST, min(settings, ROWS))
     few = {"speed-up": usual + 1, "transfer": rows, "memory": 2, "roofline": timing_lines.FEW}.get(which, usual)
     return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
@@ -139,12 +149,16 @@ def draw(
         _table(found, chart.selected)
         recorded = [timing for timing in found if timing.source]
         _machine_notes(recorded, [timing for timing in chart.shown if timing.source])
-        for sentence in origins(found):
+        for sentence in line_names.origins(found):
             st.caption(escape(sentence))
 
 
 def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
-    """Draws the chart of times alone; if there are none, that of the limits by a data sheet."""
+    """Draws the selected chart alone; if there are no times, that of the limits by a data sheet."""
+    chart = selected_chart(found)
+    if chart.which != "time" and chart.shown:
+        _figure(chart, chart.more, text.CHARTS[chart.which])
+        return
     timed = timing_lines.first(comparison.with_times(found), timing_lines.MOST)
     limits = {} if timed or len(set(map(comparison.setting, cases))) != 1 else answers.limits(cases, [answers.SHEET])
     figure = charts.seconds(timed, () if timed else {case.length for case in cases}, limits)
@@ -181,26 +195,36 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     if not chart.shown:
         st.info(text.NO_LINE)
         return
-    picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
-    config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
-    alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
-    figure = charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
-    st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
+    _figure(chart, more, about)
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     names = {timing.implementation for timing in chart.shown}
+    if len(set(map(comparison.setting, chart.selected))) > 1:  # what was ticked and is not drawn
+        some, others = f"{some}{others}", ""
     glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
     if which == "roofline":
         ends = chart_findings.rising_lengths(chart.shown)
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
     if which in ("time", "roofline"):
-        glosses.append(chart_findings.missing_times(chart.shown))
+        glosses.append(line_names.of_keys(chart_findings.missing_times(chart.shown), chart.shown))
     if which == "time":
-        glosses += [chart_findings.flat_times(chart.shown), text.WITHOUT_COPY * any(t.to_device for t in chart.shown)]
+        flat = line_names.of_keys(chart_findings.flat_times(chart.shown), chart.shown)
+        glosses += [setting_finding.settings_of_cpu(chart.shown), setting_finding.alike_masks(chart.shown)]
+        glosses += [flat, text.WITHOUT_COPY * any(t.to_device for t in chart.shown)]
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
         glosses.append(text.AT_MOST.get(which, ""))
     st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=f"{about}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
+
+
+def _figure(chart: Chart, more: dict[str, Any], about: str) -> None:
+    """Draws the figure of a chart with its arguments; `about`: how to read it."""
+    which = chart.which
+    picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
+    config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
+    alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
+    figure = charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
+    st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
 
 
 def _cases_of(chosen: list[Timing], lengths: Sequence[int]) -> list[Case]:
@@ -291,7 +315,7 @@ def _pays(drawn: list[Timing]) -> None:
 
 def _growth(found: list[Timing]) -> None:
     """Draws the factor of time for twice the length, per line; for lines without one, the reason."""
-    rows, reasons, names = [], Counter(), line_names(found)
+    rows, reasons, names = [], Counter(), line_names.line_names(found)
     for label, line in recordings.lines(found).items():
         if rise := growth.growth(line):
             rows.append((names[label], text.TIMES.format(factor=rise.doubling), rise.power, rise.over))

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, Timed, is_published
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, METHODS, Timed, is_published
 from attention.timing.published import WIDTH
 from attention.timing.subject import SIZES, Subject
 from attention.timing.sweep import Sweep
@@ -106,6 +106,11 @@ def _published(timed: Timed) -> None:
         knobs.menu("bus", timed)
 
 
+def follow(timed: Timed) -> None:
+    """Chooses the chart of lines of a link. Call it before the choice is drawn."""
+    page.widgets()[CHART] = timed.chart
+
+
 def choose_chart(offered: list[str], crosses: bool = False) -> None:
     """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one."""
     key = OTHER if crosses else CHART
@@ -125,14 +130,15 @@ def choose_ratio() -> None:
 
 
 def _switch_ratio() -> None:
-    page.widgets()[CHART] = TIME if page.widgets().get(CHART) == RATIO else RATIO
+    page.change(chart=TIME if page.widgets().get(CHART) == RATIO else RATIO)
 
 
 def _set_chart(key: str) -> None:
     """Shows the break-even, or another chart of the same sizes."""
     chosen = page.widgets()[key]
-    if key == OTHER and chosen != BREAK_EVEN:
-        page.widgets()[CHART] = chosen
-        page.change(**OFFERED[ONE_TEXT])
+    if key == OTHER and chosen in CHARTS:
+        page.change(**OFFERED[ONE_TEXT], chart=chosen)
     elif key == CHART and chosen == BREAK_EVEN:
-        page.change(**FIRST, picture=BREAK_EVEN)
+        page.change(**FIRST, picture=BREAK_EVEN, chart=TIME)
+    elif chosen in CHARTS:
+        page.change(chart=chosen)
