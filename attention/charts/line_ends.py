@@ -20,9 +20,9 @@ ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
 LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
 WIDEST = NARROW + 50  # pixels of a name, which may reach over the numbers of the axis
-EDGE = 0.08  # part of the width of a chart by which a name may reach beyond the end of the longest line
+EDGE = 0.03  # part of the width of a chart by which a name may reach beyond the end of the longest line
 HALF = 7  # pixels of half the height of a name
-NEAR = 24  # pixels from a line within which a name of another one would be read as its own
+NEAR = 18  # pixels from a line within which a name of another one would be read as its own
 BULLETS = {
     "circle": "●",
     "square": "■",
@@ -81,13 +81,12 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
             cut = any(right > 1 + EDGE for _, right in boxes)
             below = at + shift - HALF < scale * ends[0]  # on the numbers of the axis
-            heights = [height for line in others if (height := _height(line, across)) is not None]
             low, high = sorted((at, at + shift))
-            parted = sum(
-                low + 1 < height < high - 1 for height in heights
-            )  # lines between the name and the end of its own
-            # Where another line passes, a name could be that of either; at the end, where several are one above the other, not.
-            either = (x, y) != points[-1] and any(abs(height - at) < NEAR for height in heights)
+            parted = sum(low + 1 < height < high - 1 for height in _heights(others, across))
+            # A name along its line could be that of another line which is as near, unlike one at the end of its line.
+            reach = [across, *(min(1.0, right) for _, right in boxes)]
+            near = [abs(height - at - shift) < NEAR for part in reach for height in _heights(others, part)]
+            either = (x, y) != points[-1] and any(near)
             return 100 * (names + cut + below + either) + covered + parted
 
         (x, y), shift, is_behind = min(places, key=cost)
@@ -156,12 +155,15 @@ def _covers(line: Corners, box: tuple[float, float], middle: float) -> bool:
     return False
 
 
-def _height(line: Corners, across: float) -> float | None:
-    """The height of a line at a part of the width, None where it is not."""
-    for (x0, y0), (x1, y1) in pairwise(line):
-        if x0 <= across <= x1 and x0 < x1:
-            return y0 + (y1 - y0) * (across - x0) / (x1 - x0)
-    return None
+def _heights(lines: list[Corners], across: float) -> list[float]:
+    """The heights of the lines that are there, at a part of the width."""
+    found = []
+    for line in lines:
+        for (x0, y0), (x1, y1) in pairwise(line):
+            if x0 <= across <= x1 and x0 < x1:
+                found.append(y0 + (y1 - y0) * (across - x0) / (x1 - x0))
+                break
+    return found
 
 
 def _bullet(trace: Any) -> str:

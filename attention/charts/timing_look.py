@@ -134,11 +134,13 @@ def _places(timings: list[Timing], few: bool) -> dict[Kind, int]:
     found: dict[Kind, int] = {}
     for group in range(len(STYLES)):
         kinds = {kind(timing, few): timing for timing in reversed(timings) if _group(timing) == group}
+        first = next((comparison.setting(timing) for timing in reversed(kinds.values())), None)
         for at, (of, timing) in enumerate(reversed(kinds.items())):
             if at == 0 or timing.is_from_browser:
                 found[of] = at
                 continue
-            usual = USUAL.get((timing.dtype, timing.mask), len(USUAL) + 1)
+            setting = comparison.setting(timing)
+            usual = 1 if setting == first else USUAL.get((timing.dtype, timing.mask), len(USUAL) + 1)
             free = [place for place in range(1, len(SYMBOLS)) if place not in found.values()]
             found[of] = next((place for place in free if place >= usual), free[0] if free else len(found))
     return found
