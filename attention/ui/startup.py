@@ -61,6 +61,7 @@ USED = (  # what libraries import on first use; a test runs every page and repor
     "plotly.graph_objs.layout.shape._line",
     "plotly.graph_objs.layout.title",
     "plotly.graph_objs.layout.title._font",
+    "plotly.graph_objs.layout.xaxis._tickfont",
     "plotly.graph_objs.layout.xaxis._title",
     "plotly.graph_objs.layout.yaxis._title",
     "plotly.graph_objs.scatter._line",

@@ -99,7 +99,10 @@ def change(**values: Any) -> None:
 
 
 def _reset(prefix: str, **usual: Any) -> None:
-    """Sets knobs back; and switches and choices of several whose keys begin with `prefix`, if it has any letters."""
+    """Sets knobs back; and switches and choices of several whose keys begin with `prefix`, if it has any letters.
+
+    No button may have such a key, as the value of a button can't be set.
+    """
     for key, value in list(widgets().items()):
         if prefix and str(key).startswith(prefix) and isinstance(value, bool | list):
             widgets()[key] = type(value)()  # deleted, it would come back from the browser

@@ -300,8 +300,8 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
     with st.container(horizontal=True):
         json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
-        st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
-        st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
+        st.download_button("JSON", json, "timings.json", "application/json", key="json of timings", on_click="ignore")
+        st.download_button("CSV", csv, "timings.csv", "text/csv", key="csv of timings", on_click="ignore")
         st.caption(text.PNG)
 
 

@@ -126,6 +126,7 @@ def choose_ratio() -> None:
     """Draws the switch between times and ratios of times."""
     is_ratio = page.widgets().get(CHART) == RATIO
     key = f"timing_ratio {is_ratio}"  # with the value, so that a chart that is chosen otherwise moves it
+    page.widgets()[key] = is_ratio
     st.toggle(text.AS_RATIO, is_ratio, key=key, on_change=_switch_ratio)
 
 
