@@ -41,7 +41,7 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     for name in first:
         _widget(name, sweep, change, fixed)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
-        for name in SWEEPS.knobs:
+        for name in dict.fromkeys([*FIRST, *SWEEPS.knobs]):
             if name not in first:
                 _widget(name, sweep, change, fixed)
 
