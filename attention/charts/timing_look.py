@@ -83,12 +83,13 @@ class Look:
     """The style of the lines of a figure, equal in every chart of the same timings.
 
     `places`: of each kind among the colours and marks, 0 for those of its style. `few`: whether each line has a colour and a mark
-    of its own. `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy.
-    `has_recorded`: whether a timing was recorded.
+    of its own; of more lines of one setting, `implementations` have a mark each. `names`: the short name of each line by its
+    label. `copied`: whether the times of a GPU include the copy. `has_recorded`: whether a timing was recorded.
     """
 
     places: Mapping[Kind, int]
     few: bool = False
+    implementations: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     copied: bool = False
     has_recorded: bool = False
@@ -98,7 +99,10 @@ class Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
         few = len({(*kind(timing), timing.implementation) for timing in timings}) <= MOST
-        return cls(_places(timings, few), few, line_names(timings), copied, any(timing.source for timing in timings))
+        one = not few and len(set(map(comparison.setting, timings))) == 1
+        names = tuple(dict.fromkeys(timing.implementation for timing in timings)) if one else ()
+        is_recorded = any(timing.source for timing in timings)
+        return cls(_places(timings, few), few, names, line_names(timings), copied, is_recorded)
 
     def color(self, timing: Timing) -> str:
         place = self._place(timing)
@@ -110,6 +114,8 @@ class Look:
         if timing.is_from_browser:
             symbol = BROWSER_SYMBOLS[place % len(BROWSER_SYMBOLS)]
             return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
+        if self.implementations:
+            return SYMBOLS[self.implementations.index(timing.implementation) % len(SYMBOLS)]
         return symbols_from(self._style(_group(timing))[1])[place % len(SYMBOLS)]
 
     def _place(self, timing: Timing) -> int:

@@ -192,14 +192,17 @@ def _rate(point: Point) -> str:
 Extremes = tuple[int, list[tuple[float, Timing]]]
 
 
-def _extremes(found: Iterable[list[Timing]], value: Callable[[Timing], float]) -> Extremes | None:
-    """The longest length that two lines or more have, and their values there with their timings, the smallest first."""
+def _extremes(
+    found: Iterable[list[Timing]], value: Callable[[Timing], float], of_most: bool = False
+) -> Extremes | None:
+    """The longest length that two lines have, or (`of_most`) the most lines, with values and timings, the smallest first."""
     at: dict[int, list[tuple[float, Timing]]] = {}
     for line in found:
         for timing in line:
             at.setdefault(timing.length, []).append((value(timing), timing))
     shared = [length for length, values in at.items() if len(values) > 1]
-    return (max(shared), sorted(at[max(shared)], key=lambda each: each[0])) if shared else None
+    length = max(shared, key=lambda length: (of_most * len(at[length]), length), default=0)
+    return (length, sorted(at[length], key=lambda each: each[0])) if shared else None
 
 
 def _line_namer(found: Lines, of_machine: bool = True, explained: bool = False) -> Callable[[Timing], str]:
@@ -222,7 +225,7 @@ def _capital(said: str) -> str:
 
 
 def _fastest_line(found: Lines) -> str:
-    ends, name = _extremes(found.values(), lambda timing: timing.seconds), _line_namer(found)
+    ends, name = _extremes(found.values(), lambda timing: timing.seconds, of_most=True), _line_namer(found)
     if ends is None:
         last = next(iter(found.values()))[-1]
         return f"At {last.length:,} tokens {name(last)} takes {seconds(last.seconds)}."
@@ -289,7 +292,7 @@ def _least_memory(found: Lines) -> str:
     for line in filter(None, drawn):
         by_device.setdefault(line[0].origin, []).append(line)
     each = [_extremes(some, lambda t: float(t.peak_bytes or 0)) for some in [*by_device.values(), drawn]]
-    ends = max(filter(None, each[:-1]), key=lambda found: found[0], default=each[-1])
+    ends = max(filter(None, each[:-1]), key=lambda found: (found[0], found[1][0][1].device != "cpu"), default=each[-1])
     if ends is None:
         return ""
     length, values = ends

@@ -206,9 +206,11 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
     if which in ("time", "roofline"):
         glosses.append(line_names.of_keys(chart_findings.missing_times(chart.shown), chart.shown))
+    if which in ("time", "speed-up"):
+        glosses.append(setting_finding.settings_of_cpu(chart.selected))
     if which == "time":
         flat = line_names.of_keys(chart_findings.flat_times(chart.shown), chart.shown)
-        glosses += [setting_finding.settings_of_cpu(chart.shown), setting_finding.alike_masks(chart.shown)]
+        glosses.append(setting_finding.alike_masks(chart.shown))
         glosses += [flat, text.WITHOUT_COPY * any(t.to_device for t in chart.shown)]
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
         glosses.append(text.AT_MOST.get(which, ""))
