@@ -96,10 +96,12 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
         rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
-        _shorten_names(drawn, timings)
+        one_colour = len(set(map(comparison.setting, timings))) == 1  # of each machine
+        if one_colour:
+            _shorten_names(drawn, timings)
         rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
         height = HEIGHT + ROW * (len(sources) + rows)
-        figure.update_layout(legend=legend(timings, Look.of(timings)), height=height)
+        figure.update_layout(legend=legend(timings, Look.of(timings) if one_colour else None), height=height)
 
 
 def _shorten_names(drawn: Sequence[Any], timings: Sequence[Timing]) -> None:

@@ -296,7 +296,8 @@ def _least_memory(found: Lines) -> str:
     if ends is None:
         return ""
     length, values = ends
-    (low, first), (high, last) = values[0], values[-1]
+    alike = [each for each in values if comparison.setting(each[1]) == comparison.setting(values[0][1])]
+    (low, first), (high, last) = values[0], (alike if len(alike) > 1 else values)[-1]  # which differ in one thing
     name, more = _line_namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:

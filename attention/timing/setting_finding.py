@@ -47,7 +47,7 @@ def settings_of_cpu(timings: Iterable[Timing]) -> str:
     settings = {comparison.setting(timing): setting_text(timing, timed) for timing in cpu}
     if not cpu or all(comparison.setting(timing) in settings for timing in gpu):
         return ""
-    return f"A CPU was timed only with {' and '.join(dict.fromkeys(settings.values()))}."
+    return f"At these sizes a CPU was timed only with {' and '.join(dict.fromkeys(settings.values()))}."
 
 
 def alike_masks(timings: Iterable[Timing]) -> str:

@@ -29,7 +29,6 @@ from attention.ui.views import (
     job_status,
     questions,
     timing_browser,
-    timing_lines,
     timing_recordings,
     timing_results,
     timing_sizes,
@@ -191,9 +190,9 @@ def _answer(timed: Timed) -> None:
 def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
     """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
-    Times of several settings, or of many implementations, are compared with each other; others by how they grow with the length.
+    Times of several settings are compared with each other, those of one setting by how they grow with the length.
     """
-    if chart.which != "time" or len({timing.implementation for timing in chart.shown}) > timing_lines.FEW:
+    if chart.which != "time":
         return chart.finding
     grows = chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
     return setting_finding(chart.shown) or line_names.of_keys(grows, chart.shown)
