@@ -89,7 +89,7 @@ def test_two_machines_of_one_name_are_told_apart():
     again = read_recording(write_recording(CARD), "other.json")
     figure = charts.seconds([*FAR, *again])
     assert not ends(figure), "the names are wider than a phone"
-    assert len({trace.line.color for trace in figure.data if trace.line.color}) == 2
+    assert len({trace["line"]["color"] for trace in traces(figure) if trace["line"].get("color")}) == 2
     assert "(gpu.json)" in sources(figure) and "(other.json)" in sources(figure)
 
 
