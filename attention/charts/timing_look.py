@@ -4,8 +4,8 @@ The colour and the mark are the device: a recorded CPU, this server's CPU, a GPU
 GPU. Further devices, and further settings of a device (dtype, mask, pass, sizes), have colours and marks of their own: shapes are
 distinguishable on paper and for colour-blind readers. Usual settings keep theirs when others are added. The dash is the
 implementation; in a chart of few lines, which are named at their ends, further implementations also have colours and marks of
-their own. An open mark that no line joins is a time
-that is not stable.
+their own. In a chart of more lines of one setting, the mark is the implementation. An open mark that no line joins is a time that
+is not stable.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def open_symbol(symbol: str) -> str:
 
 def kind(timing: Timing, of_implementation: bool = False) -> Kind:
     """Returns the meaning of a symbol: the device, all of the case except the length, and if asked for the implementation."""
-    name = comparison.ALIKE.get(timing.implementation, timing.implementation)
-    return timing.origin, *comparison.setting(timing), *[name] * of_implementation
+    return timing.origin, *(comparison.kind(timing) if of_implementation else comparison.setting(timing))
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class Look:
     def of(cls, timings: Iterable[Timing], copied: bool = False) -> Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
-        few = len({(*kind(timing), timing.implementation) for timing in timings}) <= MOST
+        few = len({kind(timing, of_implementation=True) for timing in timings}) <= MOST
         one = not few and len(set(map(comparison.setting, timings))) == 1
         names = tuple(dict.fromkeys(timing.implementation for timing in timings)) if one else ()
         is_recorded = any(timing.source for timing in timings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from attention.timing import comparison
 from attention.timing.answers import setting_text
@@ -54,8 +55,7 @@ def alike_masks(timings: Iterable[Timing]) -> str:
     """Returns what it means if a device takes about as long with and without a causal mask; empty if none does."""
     timed: dict[tuple, dict[str, Timing]] = {}
     for timing in (timing for timing in comparison.with_times(timings) if timing.settled):
-        setting = dict(zip(comparison.SETTING, comparison.setting(timing), strict=True)) | {"mask": ""}
-        key = timing.origin, timing.implementation, timing.length, *setting.values()
+        key = replace(timing.case, mask="full"), timing.origin
         timed.setdefault(key, {})[timing.mask] = timing
     pairs = [(found["full"].seconds, found["causal"].seconds) for found in timed.values() if len(found) > 1]
     return CAUSAL if any(times(max(pair) / min(pair)) == ALIKE for pair in pairs) else ""
