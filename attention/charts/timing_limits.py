@@ -15,7 +15,7 @@ from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: str = "") -> None:
+def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "") -> None:
     """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
 
     If a matrix product was slower than one of the timings, as on a busy machine, the ceiling is that of the timing.
@@ -37,7 +37,7 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: 
         name=marks.wrap_label(f"limit: {name}"),
         meta=f"limit of {short}" if short else "limit",
         mode="lines",
-        line={"color": "gray", "width": 1.5, "dash": dash},
+        line={"color": "gray", "width": 1.5},
         hovertemplate=f"{marks.wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 

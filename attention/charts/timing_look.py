@@ -3,9 +3,9 @@
 The colour and the mark are the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own
 GPU. Further devices, and further settings of a device (dtype, mask, pass, sizes), have colours and marks of their own: shapes are
 distinguishable on paper and for colour-blind readers. Usual settings keep theirs when others are added. The dash is the
-implementation; in a chart of few lines, which are named at their ends, further implementations also have colours and marks of
-their own. In a chart of more lines of one setting, the mark is the implementation. An open mark that no line joins is a time that
-is not stable.
+implementation; further implementations also have colours and marks of their own. In a chart of more lines than can be named at
+their ends, only those that a chart begins with keep all this: the others are pale and thin, in the colour of their device, and
+named in their tooltips. An open mark that no line joins is a time that is not stable.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from attention.charts import theme
 from attention.charts.line_ends import MOST
 from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.line_choice import named_lines, slowest_lines
 from attention.timing.line_names import line_names
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER as BROWSER_SOURCE
@@ -51,6 +52,8 @@ USUAL = {  # the places of settings besides the first among colours and marks, s
     ("float16", "full"): 4,
     ("float16", "causal"): 5,
 }
+WIDTH, SIZE = 2, 8  # pixels of a line and of its marks
+PALE_WIDTH, PALE_SIZE, PALE = 1, 5, 0.4  # the same of a line that is not named, and its opacity
 Kind = tuple[str | int, ...]
 
 
@@ -72,55 +75,73 @@ def open_symbol(symbol: str) -> str:
     return f"{base}-open{dot}"
 
 
-def kind(timing: Timing, of_implementation: bool = False) -> Kind:
-    """Returns the meaning of a symbol: the device, all of the case except the length, and if asked for the implementation."""
-    return timing.origin, *(comparison.kind(timing) if of_implementation else comparison.setting(timing))
+def kind(timing: Timing) -> Kind:
+    """Returns the line of a timing: the device, the implementation, and all of the case except the length."""
+    return timing.origin, *comparison.kind(timing)
 
 
 @dataclass(frozen=True)
 class Look:
     """The style of the lines of a figure, equal in every chart of the same timings.
 
-    `places`: of each kind among the colours and marks, 0 for those of its style. `few`: whether each line has a colour and a mark
-    of its own; of more lines of one setting, `implementations` have a mark each. `names`: the short name of each line by its
-    label. `copied`: whether the times of a GPU include the copy. `has_recorded`: whether a timing was recorded.
+    `places`: of each line among the colours and marks, 0 for those of its style; a line without a place is pale.
+    `extremes`: the pale lines that are named all the same. `names`: the short name of each line by its label. `copied`: whether
+    the times of a GPU include the copy. `has_recorded`: whether a timing was recorded.
     """
 
     places: Mapping[Kind, int]
-    few: bool = False
-    implementations: tuple[str, ...] = ()
+    extremes: frozenset[Kind] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     copied: bool = False
     has_recorded: bool = False
 
     @classmethod
-    def of(cls, timings: Iterable[Timing], copied: bool = False) -> Look:
-        """Returns the style of a figure of these timings."""
+    def of(cls, timings: Iterable[Timing], copied: bool = False, chart: str = "time") -> Look:
+        """Returns the style of a figure of these timings; `chart` as in `usual_lines`."""
         timings = list(timings)
-        few = len({kind(timing, of_implementation=True) for timing in timings}) <= MOST
-        one = not few and len(set(map(comparison.setting, timings))) == 1
-        names = tuple(dict.fromkeys(timing.implementation for timing in timings)) if one else ()
+        most = MOST
+        if chart == "roofline":
+            most -= len({(timing.origin, timing.dtype) for timing in timings})  # limits, which are named, too
+        named, extremes = named_lines(timings, chart, most), frozenset[Kind]()
+        if chart == "time" and len(named) < len(timings):
+            extremes = frozenset(map(kind, slowest_lines(timings)))
+        places = _places(named)
+        extremes = extremes if len(extremes | set(places)) <= MOST else frozenset()
         is_recorded = any(timing.source for timing in timings)
-        return cls(_places(timings, few), few, names, line_names(timings), copied, is_recorded)
+        return cls(places, extremes, line_names(timings), copied, is_recorded)
+
+    def is_pale(self, timing: Timing) -> bool:
+        """Whether a line is one of many that are not told apart by colours and marks."""
+        return kind(timing) not in self.places
+
+    def is_named(self, timing: Timing) -> bool:
+        """Whether a line has its name at its end."""
+        return not self.is_pale(timing) or kind(timing) in self.extremes
 
     def color(self, timing: Timing) -> str:
-        place = self._place(timing)
+        place = self.places.get(kind(timing), 0)
         style = self._style(_group(timing))
-        return style[0] if place == 0 or timing.is_from_browser else OTHERS[(place - 1) % len(OTHERS)]
+        color = style[0] if place == 0 or timing.is_from_browser else OTHERS[(place - 1) % len(OTHERS)]
+        return theme.transparent(color, PALE) if self.is_pale(timing) else color
 
     def shape(self, timing: Timing) -> str:
-        place = self._place(timing)
+        place = self.places.get(kind(timing), 0)
         if timing.is_from_browser:
             symbol = BROWSER_SYMBOLS[place % len(BROWSER_SYMBOLS)]
             return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
-        if self.implementations:
-            return SYMBOLS[self.implementations.index(timing.implementation) % len(SYMBOLS)]
         return symbols_from(self._style(_group(timing))[1])[place % len(SYMBOLS)]
 
-    def _place(self, timing: Timing) -> int:
-        return self.places.get(kind(timing, self.few), 0)
+    def width(self, timing: Timing) -> int:
+        """Pixels of a line."""
+        return PALE_WIDTH if self.is_pale(timing) else WIDTH + self.is_own(timing)
+
+    def size(self, timing: Timing) -> int:
+        """Pixels of its marks."""
+        return PALE_SIZE if self.is_pale(timing) else SIZE + 3 * self.is_own(timing)
 
     def dash(self, timing: Timing) -> str:
+        if self.is_pale(timing):
+            return "solid"
         return dashes().get(comparison.ALIKE.get(timing.implementation, timing.implementation), MORE_DASHES[-1])
 
     def is_own(self, timing: Timing) -> bool:
@@ -134,11 +155,11 @@ class Look:
 STYLES = CPU, THIS_CPU, GPU, BROWSER
 
 
-def _places(timings: list[Timing], few: bool) -> dict[Kind, int]:
-    """The place of each kind among the colours and marks: 0 for the first of a style, and those of `USUAL` if they are free."""
+def _places(timings: list[Timing]) -> dict[Kind, int]:
+    """The place of each line among the colours and marks: 0 for the first of a style, and those of `USUAL` if they are free."""
     found: dict[Kind, int] = {}
     for group in range(len(STYLES)):
-        kinds = {kind(timing, few): timing for timing in reversed(timings) if _group(timing) == group}
+        kinds = {kind(timing): timing for timing in reversed(timings) if _group(timing) == group}
         first = next((comparison.setting(timing) for timing in reversed(kinds.values())), None)
         for at, (of, timing) in enumerate(reversed(kinds.items())):
             if at == 0 or timing.is_from_browser:

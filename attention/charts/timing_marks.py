@@ -26,7 +26,6 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
-BULLET = '<span style="color:{color}">●</span> '
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
 FINE = 58  # the same for where all was measured, in a smaller font
 NARROW = 34  # the same for the hover box
@@ -53,8 +52,10 @@ LEGEND: dict[str, Any] = {
 }
 
 
-def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bool = False) -> tuple[go.Figure, Look]:
-    """Returns an empty figure over length with two logarithmic axes, and the style of its lines; `copied` as in `Look`."""
+def figure(
+    timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bool = False, chart: str = "time"
+) -> tuple[go.Figure, Look]:
+    """Returns an empty figure over length with two logarithmic axes, and the style of its lines; the others as in `Look.of`."""
     at = sorted({*lengths, *(timing.length for timing in timings)})
     axis: dict[str, Any] = {"type": "log", "title": axis_title(timings)}
     if at:
@@ -71,7 +72,7 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bo
     layout = {"font": {"family": FONT}, "height": HEIGHT, "margin": margin, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
-    return figure, Look.of(timings, copied)
+    return figure, Look.of(timings, copied, chart)
 
 
 def axis_title(timings: Iterable[Timing]) -> str:
@@ -96,20 +97,9 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
         rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
-        one_colour = len(set(map(comparison.setting, timings))) == 1  # of each machine
-        if one_colour:
-            _shorten_names(drawn, timings)
         rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
         height = HEIGHT + ROW * (len(sources) + rows)
-        figure.update_layout(legend=legend(timings, Look.of(timings) if one_colour else None), height=height)
-
-
-def _shorten_names(drawn: Sequence[Any], timings: Sequence[Timing]) -> None:
-    """Leaves the machine out of the names in a legend, whose title has the colour of each."""
-    names = line_names.names_without_machine(timings)
-    for trace in drawn:
-        if trace.legendgroup in names:
-            trace.name = wrap_label(names[trace.legendgroup])
+        figure.update_layout(legend=legend(timings), height=height)
 
 
 def _last_x(drawn: Sequence[Any]) -> float:
@@ -134,23 +124,11 @@ def _fine(source: str) -> str:
     return f'<span style="font-size:12px;font-weight:400">{escape(source)}</span>'
 
 
-def legend(timings: Sequence[Timing], look: Look | None = None) -> dict[str, Any]:
-    """Returns a legend below the figure, whose title says where and when it was measured, so that images include it.
-
-    `look`: the style of the lines if their names are without the machine; its colour is then at the machine in the title.
-    """
-    first, told = {timing.origin: timing for timing in timings}, []
-    for origin, parts in line_names.sources_by_origin(timings, FINE).items():
-        bullet = BULLET.format(color=look.color(first[origin])) if look else ""
-        told.append(bullet + "<br>".join(map(escape, parts)))
+def legend(timings: Sequence[Timing]) -> dict[str, Any]:
+    """Returns a legend below the figure, whose title says where and when it was measured, so that images include it."""
+    told = map(escape, line_names.sources(timings, FINE))
     title = {"text": "<br>".join(told), "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}
     return LEGEND | {"title": title, "font": {"size": 11}}
-
-
-def pale(color: str) -> str:
-    """Returns a colour as a pale bar has it."""
-    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, {PALE})"
 
 
 def wrap_label(label: str) -> str:
@@ -189,18 +167,23 @@ def line(
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
     for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
         here, x, y, texts, _ = zip(*some, strict=True)
-        color, shape, own = look.color(here[0]), look.shape(here[0]), look.is_own(here[0])
-        joined = {"mode": "lines+markers", "line": {"color": color, "width": 2 + own, "dash": look.dash(here[0])}}
+        first = here[0]
+        color, shape = look.color(first), look.shape(first)
+        joined = {
+            "mode": "lines+markers",
+            "line": {"color": color, "width": look.width(first), "dash": look.dash(first)},
+        }
         figure.add_scatter(
             x=x,
             y=y,
             name=wrap_label(name),
-            meta=name,
+            meta=name if look.is_named(first) else None,
             legendgroup=label,
-            showlegend=of or not any(firm),
+            showlegend=(of or not any(firm)) and look.is_named(first),
+            zorder=-look.is_pale(first),
             marker={
                 "symbol": shape if of else open_symbol(shape),
-                "size": 8 + 3 * own,
+                "size": look.size(first),
                 "color": color,
                 "line": {"width": 0 if of else open_marks.LINE},
             },
@@ -210,7 +193,8 @@ def line(
         )
     if not all(firm):
         style = {"color": look.color(points[0]), "symbol": look.shape(points[0])}
-        open_marks.join(figure, label, name, [x for _, x, *_ in marks], ys, style)
+        named = name if look.is_named(points[0]) else ""
+        open_marks.join(figure, label, named, [x for _, x, *_ in marks], ys, style)
         open_marks.explain(figure, reasons, "" if why else line_names.machine(points[0]))
 
 
@@ -225,7 +209,7 @@ def band(
             lengths, low, high = zip(*((point.length, *(end or ())) for point, end in group), strict=True)
             xs += [*lengths, *reversed(lengths), None]
             ys += [*high, *reversed(low), None]
-    if xs:
+    if xs and not look.is_pale(points[0]):
         figure.add_scatter(
             x=xs[:-1],
             y=ys[:-1],

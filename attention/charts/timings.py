@@ -7,16 +7,14 @@ The parts of the figures are in `timing_marks.py` and `timing_limits.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import cycle
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attention.charts import timing_limits
+from attention.charts import theme, timing_limits
 from attention.charts import timing_marks as marks
-from attention.charts.line_ends import MOST
 from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
-from attention.charts.timing_look import COPY, GPU, RETURN_COLOR, ROOFS
+from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, footprint, line_names
@@ -59,7 +57,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
 
     Bands show the uncertainty; a star marks the crossover at one. `transfer`: include the transfer to the device and back.
     """
-    figure, look = marks.figure(timings, f"times as fast as {against}", (), copied=transfer)
+    figure, look = marks.figure(timings, f"times as fast as {against}", (), transfer, "speed-up")
     found = lines(timings)
     pairs = comparison.pairs(found, against)
     names = line_names.names_without_machine(timings)
@@ -80,7 +78,8 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
             name = f"{name}, against {machines[found[base][0].origin]}"
         ratios = [point.ratio for point in points]
         marks.line(figure, label, like, ratios, hover, look, why=why, name=name)
-        marks.star(figure, label, points, look.color(like[0]))
+        if not look.is_pale(like[0]):
+            marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
     figure.update_yaxes(tickformat=",~g")
     marks.finish(figure, timings)
@@ -106,15 +105,14 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     The slope is its copying speed, the ceiling its matrix product, both measured in the same run (Williams, Waterman
     and Patterson 2009). A point may be above the slope, if caches hold the bytes to be moved, but not above the ceiling.
     """
-    figure, look = marks.figure(timings, "operations per second", ())
+    figure, look = marks.figure(timings, "operations per second", (), chart="roofline")
     found, machines = lines(timings), line_names.machine_names(timings)
     several = len({timing.dtype for timing in timings}) > 1
     roofs = sorted({(timing.origin, timing.dtype) for timing in timings})
-    has_legend = len(found) + len(roofs) > MOST  # in which dashes tell the limits apart
-    for (origin, dtype), dash in zip(roofs, cycle(ROOFS if has_legend else ROOFS[:1])):
+    for origin, dtype in roofs:
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
         short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
-        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), dash, short)
+        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), short)
     for label, line in found.items():
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
@@ -131,7 +129,7 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
     On a CPU, points below the resolution of a process's resident size (1 MiB) are left out. Bytes are counted, not timed,
     so a point counts as stable even if its time is not.
     """
-    figure, look = marks.figure(timings, "peak bytes beyond the inputs", lengths)
+    figure, look = marks.figure(timings, "peak bytes beyond the inputs", lengths, chart="memory")
     for label, line in lines(timings).items():
         points = [timing for timing in comparison.with_times(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
@@ -198,7 +196,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 col=1,
             )
     if why := convergence.open_marks(convergence.reason(timing) for line in found.values() for timing in line):
-        pale = {"color": marks.pale(COPY[0])}  # a legend does not show an opacity
+        pale = {"color": theme.transparent(COPY[0], marks.PALE)}  # a legend does not show an opacity
         figure.add_bar(x=[None], y=[None], name=marks.PALE_BARS.format(why=why), marker=pale, hoverinfo="skip")
     margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])

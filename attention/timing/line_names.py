@@ -74,15 +74,10 @@ def of_keys(sentence: str, timings: Iterable[Timing]) -> str:
 
 def sources(timings: Iterable[Timing], width: int) -> list[str]:
     """Returns the name, the day and the torch version of each device, in lines of at most `width` letters."""
-    return [part for parts in sources_by_origin(timings, width).values() for part in parts]
-
-
-def sources_by_origin(timings: Iterable[Timing], width: int) -> dict[str, list[str]]:
-    """The same for each device by its origin."""
     names = machine_names(timings := list(timings))
     found = {timing.origin: timing for timing in timings}.items()
     told = {origin: f"{each.device_name if names[origin] != origin else origin}{_when(each)}" for origin, each in found}
-    return {origin: wrap(text, width, break_on_hyphens=False) for origin, text in told.items()}
+    return [line for text in told.values() for line in wrap(text, width, break_on_hyphens=False)]
 
 
 def _when(timing: Timing) -> str:

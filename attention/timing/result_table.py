@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attention.timing import comparison
+from attention.timing import comparison, line_names
+from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
 
 
@@ -48,3 +49,29 @@ def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str
         "threads": timing.threads,
         "day": timing.day,
     }
+
+
+def at_one_length(timings: Iterable[Timing]) -> tuple[int, dict[str, list]]:
+    """Returns a length and a table of all lines there, the fastest first: milliseconds on each machine, and what a line is.
+
+    It is the longest of the lengths at which the most lines have stable times. A line without one there has none in the table.
+    """
+    timings = [timing for timing in comparison.with_times(timings) if timing.settled]
+    at: dict[int, list[Timing]] = {}
+    for timing in timings:
+        at.setdefault(timing.length, []).append(timing)
+    if not at:
+        return 0, {}
+    length = max(at, key=lambda length: (len(at[length]), length))
+    machines, names = line_names.machine_names(at[length]), line_names.names_without_machine(timings)
+    rows: dict[str, dict[str, float]] = {}
+    about: dict[str, str] = {}
+    for label, line in lines(timings).items():
+        for timing in (timing for timing in line if timing.length == length):
+            rows.setdefault(names[label], {})[machines[timing.origin]] = timing.seconds * 1e3
+            known = IMPLEMENTATIONS.get(timing.implementation)
+            about[names[label]] = known.help if known else ""
+    first = next(iter(machines.values()))
+    ordered = sorted(rows, key=lambda name: rows[name].get(first, float("inf")))
+    times = {f"{machine}, ms": [rows[name].get(machine) for name in ordered] for machine in machines.values()}
+    return length, {"line": ordered, **times, "what it is": [about[name] for name in ordered]}

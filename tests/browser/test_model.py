@@ -77,6 +77,7 @@ def test_a_patch_that_is_clicked_is_seen_from(visit, models):
     tab = visit("model?model=vit", server=models, theme="dark", size=(390, 844))
     tab.page.get_by_role("button", name="Run model").click()
     expect(tab.page.get_by_text("[CLS] attends to the bright patches.")).to_be_visible(timeout=LOADED)
+    tab.still()  # until then, the picture is drawn once more
     picture = tab.page.locator(CHART).first.locator("canvas, svg").first
     picture.scroll_into_view_if_needed()
     click_chart(picture, 0.9, 0.1)

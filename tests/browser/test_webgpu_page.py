@@ -77,7 +77,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     ).to_be_visible()
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
     chart = page.locator(".st-key-versus_chart")
-    expect(chart.locator(NAME, has_text="Testers own, measured in your browser").first).to_be_visible()
+    expect(chart.locator(NAME, has_text="Testers own").first).to_be_visible()
     wait_for_line(tab, "versus_chart")
     button = page.get_by_role("button", name="Show the answer at the top of the page")
     button.scroll_into_view_if_needed()

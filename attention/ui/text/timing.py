@@ -173,6 +173,9 @@ GLOSSES = {  # of implementations that charts begin with
     "SDPA math": "SDPA math: PyTorch's version in separate steps, which stores all weights.",
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
+PALE_LINES = "Pale lines are the other ways to compute the same; hover or tap for their names."
+EVERY_LINE = "All lines at {length:,} {unit}, the fastest first, where each has a stable time:"
+TOKENS, KEYS = "tokens", "keys"
 QUICKEST = {  # the statistic that is drawn for each case
     "time": "the line is the minimum, as other load only adds time;",
     "speed-up": "minimum over minimum",

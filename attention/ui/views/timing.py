@@ -170,7 +170,7 @@ def _answer(timed: Timed) -> None:
     """Draws the finding of the page: what the selected chart shows, and in small what it rests on."""
     found = _subject(timed)
     chart, answer = timing_results.selected_chart(found.timings), found.answers[0]
-    shown = answers(chart.shown)
+    shown = answers(chart.subject)
     if chart.which == "time" and shown and found.is_timed:
         answer = shown[0]
     finding = _finding(timed, found, chart)
@@ -183,7 +183,7 @@ def _answer(timed: Timed) -> None:
         draw_finding(escape(finding))
         if chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
-    if several := _several(found, _common_setting(chart.shown, found.timings) if finding else answer.setting):
+    if several := _several(found, _common_setting(chart.subject, found.timings) if finding else answer.setting):
         st.caption(escape(several))
 
 
@@ -194,8 +194,8 @@ def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
     """
     if chart.which != "time":
         return chart.finding
-    grows = chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
-    return setting_finding(chart.shown) or line_names.of_keys(grows, chart.shown)
+    grows = chart_findings.growth_finding(chart.subject) if timed.picture == LINES and found.is_timed else ""
+    return setting_finding(chart.subject) or line_names.of_keys(grows, chart.subject)
 
 
 def _several(found: Subject, setting: str) -> str:

@@ -10,20 +10,14 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention.timing import comparison, line_names, recordings
+from attention.timing.line_choice import FEW
 from attention.timing.recordings import Timing
 from attention.ui.session import page
 from attention.ui.text import timing as text
 
-FEW = 3  # lines of a chart until others are selected; up to this many no selection is offered
-MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
+MOST = 24  # maximum number of lines in a chart
 NAMED = 4  # maximum number of values that only lines have that are not drawn
 BARS = 8  # the same for the transfer, where each line has its own row
-USUAL = (  # drawn first: one kernel for all of attention, and one step after the other, which keeps the weights
-    "SDPA",
-    "matmul softmax matmul",
-    "core with weights",
-    "SDPA math",
-)
 ALL = "timing_all_lines"
 AXES: dict[str, Callable[[Timing], object]] = {
     "Implementation": lambda timing: timing.implementation,
@@ -69,32 +63,6 @@ def _matches(timing: Timing, name: str) -> bool:
     """Whether a timing has one of the values that were picked on an axis; all have if none was."""
     picked = page.widgets().get(f"timing_lines_{name}")
     return not picked or AXES[name](timing) in picked
-
-
-def usual(timings: list[Timing], most: int, of_memory: bool) -> list[Timing]:
-    """The timings of the `most` lines that a chart begins with, which its headline is about: the fused kernel on each device.
-
-    The plainest setting is the first. Those that differ least from it come next, so that neighbouring lines differ in one thing.
-    `of_memory`: the fused kernel and the textbook's steps on one device, a GPU if there is one.
-    """
-    plain = comparison.setting(min(timings, key=_extras)) if timings else ()
-    apart = {each: sum(a != b for a, b in zip(each, plain, strict=True)) for each in map(comparison.setting, timings)}
-    settings = sorted(apart, key=apart.__getitem__)
-
-    def rank(line: list[Timing]) -> tuple[int, int, bool]:
-        name = comparison.ALIKE.get(line[0].implementation, line[0].implementation)
-        of_cpu = of_memory and line[0].device == "cpu"
-        return USUAL.index(name) if name in USUAL else len(USUAL), settings.index(comparison.setting(line[0])), of_cpu
-
-    ordered = sorted(recordings.lines(timings).values(), key=rank)
-    same = (lambda line: line[0].origin) if of_memory else (lambda line: rank(line)[0])
-    kept = [line for line in ordered if same(line) == same(ordered[0])]
-    return [timing for line in kept[:most] for timing in line]
-
-
-def _extras(timing: Timing) -> int:
-    """In how many things a timing differs from the plainest one."""
-    return (timing.mask != "full") + (timing.dtype != "float32") + (timing.passes != "forward")
 
 
 def first(timings: list[Timing], most: int) -> list[Timing]:

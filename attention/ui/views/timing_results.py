@@ -19,6 +19,7 @@ from attention.timing import (
     comparison,
     convergence,
     growth,
+    line_choice,
     line_names,
     recordings,
     result_table,
@@ -34,7 +35,6 @@ from attention.ui.views import timing_lines, timing_sizes
 
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
 AGAINST_KEY, TRANSFER_KEY, LIMITS_KEY = "timing_against", "timing_transfer", "timing_limits"
-ROWS = 4  # maximum number of rows of bars until others are selected
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -69,10 +69,15 @@ class Chart:
     more: dict[str, Any]
 
     @property
+    def subject(self) -> list[Timing]:
+        """The timings of the lines that its sentences are about, which have names."""
+        return line_choice.named_lines(self.shown, self.which, line_ends.MOST)
+
+    @property
     def finding(self) -> str:
         """The sentence on what the chart shows."""
         pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
-        return line_names.of_keys(chart_findings.line_finding(self.which, self.shown, **pair), self.shown)
+        return line_names.of_keys(chart_findings.line_finding(self.which, self.subject, **pair), self.subject)
 
 
 def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Chart:
@@ -88,24 +93,14 @@ def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Cha
         against = against if against in bases else first_base(bases)
         more = {"against": against, "transfer": against == comparison.CPU and bool(state.get(TRANSFER_KEY))}
     of_use = _of_use(which, selected, more)
-    shown = timing_lines.first(of_use, _most(which)) if chosen else usual_lines(which, selected, more)
+    usual = line_choice.usual_lines(of_use, which, line_ends.MOST)
+    shown = timing_lines.first(list(dict.fromkeys([*usual, *of_use])), _most(which)) if chosen else usual
     return Chart(which, shown, _of_use(which, found, more), selected, more)
 
 
 def _most(which: str) -> int:
     """The maximum number of lines that a chart shows at once."""
     return timing_lines.BARS if which == "transfer" else timing_lines.MOST
-
-
-def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
-    """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up.
-
-    Of several settings there are as many lines as have room for names at their ends, so that what was ticked is drawn.
-    """
-    settings = len(set(map(comparison.setting, timings)))
-    usual, rows = (timing_lines.FEW, 1) if settings == 1 else (line_ends.MOST, min(settings, ROWS))
-    few = {"speed-up": usual + 1, "transfer": rows, "memory": 2, "roofline": timing_lines.FEW}.get(which, usual)
-    return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
 
 def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
@@ -200,7 +195,8 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     names = {timing.implementation for timing in chart.shown}
     if len(set(map(comparison.setting, chart.selected))) > 1:  # what was ticked and is not drawn
         some, others = f"{some}{others}", ""
-    glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
+    is_pale = timing_lines.count(chart.shown) > line_ends.MOST
+    glosses = [text.PALE_LINES] if is_pale else [gloss for name, gloss in text.GLOSSES.items() if name in names]
     if which == "roofline":
         ends = chart_findings.rising_lengths(chart.shown)
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
@@ -217,6 +213,20 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=f"{about}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
+    if is_pale and which in (timing_sizes.TIME, timing_sizes.RATIO):
+        _every_line(chart.shown)
+
+
+def _every_line(shown: list[Timing]) -> None:
+    """Draws a table that names each line of a chart in which most are pale, the fastest first."""
+    length, table = result_table.at_one_length(shown)
+    if table:
+        unit = text.KEYS if all(timing.queries for timing in shown) else text.TOKENS
+        st.caption(text.EVERY_LINE.format(length=length, unit=unit))
+        times = {name: st.column_config.NumberColumn(name, format="%.3g") for name in table if name.endswith(", ms")}
+        st.dataframe(
+            pd.DataFrame(table), hide_index=True, key="timing_every_line", column_config=times, placeholder="–"
+        )
 
 
 def _figure(chart: Chart, more: dict[str, Any], about: str) -> None:
