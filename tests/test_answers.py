@@ -28,7 +28,7 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
         "against 8,192 keys, bfloat16."
     )
     assert said.basis == (
-        "Including a copy of all keys and values for this one token, which no decoder makes, it is 82 times "
+        "Including a copy of all keys and values for this one token, which no decoder makes, the GPU is 82 times "
         "as fast as the CPU. The GPU is faster from the shortest length on "
         "(4,096 tokens), also including the copy. GPU: Test GPU, SDPA, "
         "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
@@ -38,7 +38,7 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
         "A Test GPU takes 122 times as long as this server's CPU (1 s instead of 8.19 ms) for one token"
         in said.headline
     )
-    assert "which no decoder makes, it takes 122 times as long as the CPU. " in said.basis
+    assert "which no decoder makes, the GPU takes 122 times as long as the CPU. " in said.basis
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
 
@@ -62,7 +62,7 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
         "16 heads of 128 against 8,192 keys."
     )
     assert (
-        "it is 1.6 times as fast as the CPU. The GPU is faster from about 5,000 tokens on, also including the copy."
+        "the GPU is 1.6 times as fast as the CPU. The GPU is faster from about 5,000 tokens on, also including the copy."
         in said.basis
     )
     (alone,) = answers.answers([*cpu, *emulated])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from attention.charts.line_ends import MOST
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.chart_findings import (
@@ -20,10 +21,11 @@ from attention.timing.chart_findings import (
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.line_choice import usual_lines
 from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import lines, shipped_recordings
 from attention.timing.units import size
-from attention.ui.views import timing_results
+from attention.ui.views import timing_lines, timing_results
 from tests.timings import GPU, failed_timing, line, make_timing
 
 SIZES = {"heads": 32, "d_head": 64, "mask": "causal", "tokens": 16_384}
@@ -157,7 +159,8 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
     for chart, timings in shipped_charts():
         bases = comparison.bases(timings)
         more = {"against": timing_results.first_base(bases)} if chart == "speed-up" else {}
-        drawn = timing_results.usual_lines(chart, timings, more)
+        pairs = timing_lines.comparable_timings(timings, more["against"]) if more else timings
+        drawn = usual_lines(pairs, chart, MOST)
         said = line_finding(chart, drawn, **more)
         assert len(lines(drawn)) <= (4 if chart == "speed-up" else 3)
         known = {(t.implementation, machine_in_sentence(t)) for t in drawn}
@@ -170,6 +173,10 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             at_length = [t for t in drawn if t.settled and t.length == int(at[1].replace(",", ""))]
             ratios = [a.seconds / b.seconds for a in at_length for b in at_length]
             assert any(times(ratio) == at[2] for ratio in ratios), said
+        if rough := re.search(r" is roughly ([\d.,]+) times as fast as .* at ([\d,]+) tokens", said):
+            at_length = [t for t in drawn if t.length == int(rough[2].replace(",", ""))]
+            assert not any(t.settled for t in drawn if t.device == "cpu") or not any(t.settled for t in at_length)
+            assert any(times(a.seconds / b.seconds) == rough[1] for a in at_length for b in at_length), said
         if chart == "memory" and said:
             length = int(re.search(r"[Aa]t ([\d,]+)", said)[1].replace(",", ""))
             bytes_at = [t.peak_bytes for t in drawn if t.length == length and t.peak_bytes]

@@ -17,11 +17,11 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         (lowest(), ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "measured twice within the time budget, not 3 times. On an idle machine it takes 1 s at most",
+            "timed only twice within the time budget, not 3 times. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "measured in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s at most",
+            "timed in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),

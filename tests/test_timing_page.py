@@ -456,7 +456,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
         "8,192 keys, bfloat16."
     )
     said = test.caption[0].value.replace("\\", "")
-    assert said.endswith("it is 20 times as fast as the CPU."), "one sentence"
+    assert said.endswith("the GPU is 20 times as fast as the CPU."), "one sentence"
     assert re.match(r"The GPU is faster from .* GPU: Test GPU, SDPA", test.caption[0].help.replace("\\", ""))
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
@@ -488,8 +488,8 @@ def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
     assert headline(test) == (
-        "At 256 tokens an H100 takes 16.5 µs with bfloat16, full mask; with float32 1.8 times as long, with causal mask about "
-        "as long."
+        "At 256 tokens an H100 takes 16.5 µs with bfloat16, full mask; with float32 1.8 times as long (1.4 times as fast "
+        "at 64 tokens), with causal mask about as long."
     )
     assert "The headline is for" not in page_text(test) and "Showing 5 of" in page_text(test)
     assert "7.7 times as fast" in page_text(test), "the answers are below the chart"

@@ -80,16 +80,16 @@ def axis_title(timings: Iterable[Timing]) -> str:
     return "keys" if any(timing.queries for timing in timings) else "length (tokens)"
 
 
-def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
+def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05) -> None:
     """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
 
-    Images of the figure say it as well. The range of the y axis leaves room for the names.
+    Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines.
     """
     drawn: list[Any] = list(figure.data)
     ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
     low, high = (log10(end(ys)) for end in (min, max)) if ys else (0.0, 1.0)
-    room = max(high - low, 0.5) * 0.09
-    ends = [low - room / 2, high + room]
+    tall = max(high - low, 0.5)
+    ends = [low - below * tall, high + 0.09 * tall]
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):

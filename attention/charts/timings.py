@@ -118,7 +118,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
     figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
-    marks.finish(figure, timings)
+    marks.finish(figure, timings, below=0.2)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure
 

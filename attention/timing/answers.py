@@ -177,7 +177,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
-        f"{_copied(there)}, it {_times(moved, bool(caution))} as the CPU. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)} {_times(moved, bool(caution))} as the CPU. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         f"Approximate: {caution}." if caution else "",
     )
@@ -245,10 +245,10 @@ def _times(ratio: float, is_rough: bool = False) -> str:
 
 
 def _copied(case: Case) -> str:
-    """What the copy of a call is, in words: that of one token would move all keys and values, which stay on a GPU."""
+    """The beginning of a sentence on a call with its copy, which for one token moves all keys and values."""
     if case.queries == 1:
-        return "Including a copy of all keys and values for this one token, which no decoder makes"
-    return "Including the copy to the GPU and back"
+        return "Including a copy of all keys and values for this one token, which no decoder makes, the GPU"
+    return "Including the copy to the GPU and back, it"
 
 
 def _whence(timing: Timing) -> str:

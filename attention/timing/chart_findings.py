@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, takewhile
 
 from attention.number_format import format_percent
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
+from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, footprint, growth
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -49,9 +49,9 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     if chart == "memory":  # bytes are counted, not timed
         return _least_memory(timed)
     stable = {label: [t for t in line if t.settled] for label, line in timed.items()}
-    found = {label: line for label, line in stable.items() if line}
     if chart == "speed-up":
-        return _speed_up(found, against, transfer)
+        return _speed_up({label: line for label, line in timed.items() if line}, against, transfer)
+    found = {label: line for label, line in stable.items() if line}
     return _capital(FINDERS[chart](found)) if found else ""
 
 
@@ -238,15 +238,26 @@ def _fastest_line(found: Lines) -> str:
 
 
 def _speed_up(found: Lines, against: str, transfer: bool) -> str:
-    """From which length the first line is faster than that of the base, and how much at the longest one."""
-    for base, other in comparison.pairs(found, against):
-        points = comparison.speed_ups(found[base], found[other], transfer)
+    """From which length the first line is faster than that of the base, and how much at the longest one.
+
+    If no time is stable, roughly how much, and why that is not more than rough.
+    """
+    pairs = [(found[base], found[other]) for base, other in comparison.pairs(found, against)]
+    ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
+    for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
+        of_devices = against == comparison.CPU
+        what, than = (_machine(fast[0]), _machine(slow[0])) if of_devices else (fast[0].implementation, against)
+        where = f"With {_line_namer(found, of_machine=False)(fast[0])}" if of_devices else f"On {_machine(fast[0])}"
+        where = f"{where}{', copying included' * transfer}, "
         if crossing := comparison.crossover(points):
-            last, slow, fast = next(p for p in reversed(points) if p.settled), found[base][0], found[other][0]
-            of_devices = against == comparison.CPU
-            what, than = (_machine(fast), _machine(slow)) if of_devices else (fast.implementation, against)
-            where = f"With {_line_namer(found, of_machine=False)(fast)}" if of_devices else f"On {_machine(fast)}"
-            return f"{where}{', copying included' * transfer}, {_faster(what, than, crossing, last)}"
+            return where + _faster(what, than, crossing, next(p for p in reversed(points) if p.settled))
+        last = points[-1]
+        why = convergence.open_marks(
+            convergence.reason(t) for line in (slow, fast) for t in line if t.length == last.length
+        )
+        return (
+            f"{where}{what} is roughly {times(last.ratio)} times as fast as {than} at {last.length:,} tokens ({why})."
+        )
     return ""
 
 

@@ -11,7 +11,7 @@ from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
-COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}
+COUNTS = {0: "in a first try alone", 1: "only once", 2: "only twice"}
 OPEN = "unstable times"  # what the open marks of a chart are
 ONCE, FEW = "timed only once", f"timed fewer than {VISITS} times"  # if all of them have this reason
 ALONE = ", or with one CPU thread, which never waits for another thread"
@@ -42,14 +42,14 @@ def word(timing: Timing) -> str:
 def open_marks(reasons: Iterable[str]) -> str:
     """What the open marks of a chart are, in a few words, from the reasons of its times; empty if all times are stable."""
     found = [*filter(None, reasons)]
-    if all(each.startswith(("measured once", "measured in a first try", "unstable: timed 1 time,")) for each in found):
+    if all(each.startswith((ONCE, "timed in a first try", "unstable: timed 1 time,")) for each in found):
         return ONCE if found else ""
-    return FEW if all(each.startswith(("measured ", "unstable: timed ")) for each in found) else OPEN
+    return FEW if all(each.startswith(("timed ", "unstable: timed ")) for each in found) else OPEN
 
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
-        return f"measured {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
+        return f"timed {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
     if timing.repeated is None:
         return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
     return f"unstable: the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"

@@ -36,7 +36,7 @@ def setting_finding(timings: Iterable[Timing]) -> str:
         for timing in group:
             at.setdefault(timing.length, []).append(timing)
         common = [length for length, found in at.items() if len(found) == len(settings)]
-        if len(settings) > 1 and common and (said := _sentence(min(at[max(common)], key=_time), at[max(common)])):
+        if len(settings) > 1 and common and (said := _sentence(at[max(common)], at[min(common)])):
             return said
     return ""
 
@@ -65,15 +65,31 @@ def _time(timing: Timing) -> float:
     return timing.seconds
 
 
-def _sentence(first: Timing, found: list[Timing]) -> str:
-    """The sentence about the fastest timing of one length, and those that differ from it in one thing; empty if none does."""
+def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
+    """The sentence about the fastest timing of one length, and those that differ from it in one thing; empty if none does.
+
+    `shortest`: the timings of the shortest length, at which another one may be faster.
+    """
+    first = min(found, key=_time)
     others = sorted((each for each in found if len(axes_text(each, [first, each])) == 1), key=_time, reverse=True)
-    said = [f"with {setting_text(each, [first, each])} {_as_long(each, first)}" for each in others[:MOST]]
+    said = [
+        f"with {setting_text(each, [first, each])} {_as_long(each, first)}{_before(each, first, shortest)}"
+        for each in others[:MOST]
+    ]
     if not said:
         return ""
     takes = f"{machine_in_sentence(first)} takes {seconds(first.seconds)} with {setting_text(first, found)}"
     unit = "keys" if first.queries else "tokens"
     return f"At {first.length:,} {unit} {takes}; {', '.join(said)}."
+
+
+def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
+    """That a setting is faster than the first one at the shortest length, in brackets; empty if it isn't."""
+    of = {comparison.setting(each): each for each in shortest}
+    there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
+    ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
+    is_faster = there.seconds < other.seconds and ratio != ALIKE
+    return f" ({ratio} times as fast at {there.length:,} {unit})" if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, TIMED, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, TIMED, Timed, is_published
 from attention.timing.subject import SIZES, is_set
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui import results
@@ -28,14 +28,19 @@ OFFERED: dict[str, Sequence[Any]] = {
 }
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("masks", "dtypes", "passes", "lengths")
+PUBLISHED = ("mask", "d_head", "work", "lines")  # of the chart at published sizes
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first.
 
-    If the chart does not follow them, they are folded and disabled, as a change would show another chart in its place.
+    If the chart does not follow them, they are folded and disabled, as a change would show another chart in its place. At
+    published sizes there are those of that chart instead.
     """
     fixed = _fixed(sweep, bool(stops["recordings"]))
+    if fixed == text.SWEEP_PUBLISHED:
+        _published(sweep, change)
+        return
     st.caption(fixed or text.SWEEP_ABOUT)
     first = () if fixed else FIRST
     for name in first:
@@ -46,10 +51,27 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
                 _widget(name, sweep, change, fixed)
 
 
+def _published(timed: Timed, change: Change) -> None:
+    """Draws the controls of the chart at published sizes, and those of a measurement that set no sizes."""
+    st.caption(text.SWEEP_PUBLISHED)
+    for name in PUBLISHED:
+        knobs.segments(name, timed, on_change=change)
+    with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
+        knobs.pills("gpus", timed, on_change=change)
+        methods = [name for name in METHODS if is_published(name, timed.work)]
+        knobs.menu("method", timed, methods, on_change=change)
+        for name in ("cpu_dtype", "transfer"):
+            knobs.segments(name, timed, on_change=change)
+        knobs.menu("bus", timed, on_change=change)
+        for name in SWEEPS.knobs:
+            if name not in SIZES:
+                _widget(name, timed, change, "")
+
+
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Everything that the controls show of a sweep, except the values of the widgets themselves."""
     options = (tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
-    return _longest(sweep), bool(sweep.tokens), _fixed(sweep, False), *options
+    return _longest(sweep), bool(sweep.tokens), _fixed(sweep, False), sweep.work, sweep.method, *options
 
 
 def _fixed(sweep: Timed, has_opened: bool) -> str:

@@ -97,7 +97,9 @@ ABOUT = {
         "flat part. Operations per byte: how much a call computes for each byte that it must read or write."
     ),
 }
-CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
+CAPTION = (
+    "{about} Longer sequences are in smaller batches, so that each call has 16,384 tokens and copies as many bytes."
+)
 MARKS = (
     "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
     "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open marks "
@@ -106,7 +108,6 @@ MARKS = (
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"
 USE_HELP = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
-MORE = "More"
 VERSUS_ALT = "Lines: {about} {answer}"
 NO_RATIO = "No ratio yet: it needs one CPU and one GPU timing."
 QUOTED = "Published figures are quoted as printed. They were not measured by this app."
@@ -182,7 +183,6 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
-OWN_SIZES = "Set under *More*, not in the sidebar: {mask} mask, {heads} heads of {d_head}, {work}."
 ONE_SETTING = "*Break-even* is only for these sizes with the full mask, float32, forward."
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}

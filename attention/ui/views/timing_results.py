@@ -23,7 +23,6 @@ from attention.timing import (
     line_names,
     recordings,
     result_table,
-    setting_finding,
 )
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
@@ -31,7 +30,7 @@ from attention.timing.sweep import Case
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import timing as text
-from attention.ui.views import timing_lines, timing_sizes
+from attention.ui.views import timing_lines, timing_notes, timing_sizes
 
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
 AGAINST_KEY, TRANSFER_KEY, LIMITS_KEY = "timing_against", "timing_transfer", "timing_limits"
@@ -191,29 +190,15 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
         st.info(text.NO_LINE)
         return
     _figure(chart, more, about)
+    visible, more_notes = timing_notes.notes(chart.which, chart.shown, chart.selected)
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
-    names = {timing.implementation for timing in chart.shown}
-    if len(set(map(comparison.setting, chart.selected))) > 1:  # what was ticked and is not drawn
-        some, others = f"{some}{others}", ""
-    is_pale = timing_lines.count(chart.shown) > line_ends.MOST
-    glosses = [text.PALE_LINES] if is_pale else [gloss for name, gloss in text.GLOSSES.items() if name in names]
-    if which == "roofline":
-        ends = chart_findings.rising_lengths(chart.shown)
-        glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
-    if which in ("time", "roofline"):
-        glosses.append(line_names.of_keys(chart_findings.missing_times(chart.shown), chart.shown))
-    if which in ("time", "speed-up"):
-        glosses.append(setting_finding.settings_of_cpu(chart.selected))
-    if which == "time":
-        flat = line_names.of_keys(chart_findings.flat_times(chart.shown), chart.shown)
-        glosses.append(setting_finding.alike_masks(chart.shown))
-        glosses += [flat, text.WITHOUT_COPY * any(t.to_device for t in chart.shown)]
-    if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
-        glosses.append(text.AT_MOST.get(which, ""))
-    st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=f"{about}{others}")
+    if set(map(comparison.setting, chart.selected)) - set(map(comparison.setting, chart.shown)):
+        some, others = f"{some}{others}", ""  # what was ticked and is not drawn
+    said = filter(None, ["" if told else how_to_read(which), *visible, some])
+    st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
-    if is_pale and which in (timing_sizes.TIME, timing_sizes.RATIO):
+    if timing_lines.count(chart.shown) > line_ends.MOST and which in (timing_sizes.TIME, timing_sizes.RATIO):
         _every_line(chart.shown)
 
 

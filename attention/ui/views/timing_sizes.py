@@ -10,8 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, METHODS, Timed, is_published
-from attention.timing.published import WIDTH
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, Timed
 from attention.timing.subject import SIZES, Subject
 from attention.timing.sweep import Sweep
 from attention.ui.controls import knobs
@@ -59,10 +58,6 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         named = {name: text.AND.join(values) for name, values in axes.items()}
         with st.container(key="timing-settings"):
             st.caption(text.SETTINGS.format(**named))
-    if sizes == PUBLISHED:
-        versus = timed.versus
-        heads = WIDTH // int(versus.d_head)
-        st.caption(text.OWN_SIZES.format(mask=versus.mask, heads=heads, d_head=versus.d_head, work=versus.work))
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
@@ -86,7 +81,7 @@ def _set_sizes(key: str, shown: str) -> None:
 
 
 def _published(timed: Timed) -> None:
-    """Draws the choice of the chart at published sizes, and the settings of these."""
+    """Draws the choice of the chart at published sizes."""
     pictures = [name for name in text.PICTURES if name != BREAK_EVEN or timed.picture == BREAK_EVEN]
     knobs.segments(
         "picture",
@@ -96,14 +91,6 @@ def _published(timed: Timed) -> None:
         width="content",
         help=text.PICTURES_HELP,
     )
-    with st.popover(text.MORE):
-        for name in ("mask", "d_head", "work", "lines"):
-            knobs.segments(name, timed)
-        knobs.pills("gpus", timed)
-        knobs.menu("method", timed, [name for name in METHODS if is_published(name, timed.work)])
-        knobs.segments("cpu_dtype", timed)
-        knobs.segments("transfer", timed)
-        knobs.menu("bus", timed)
 
 
 def follow(timed: Timed) -> None:

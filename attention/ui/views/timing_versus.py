@@ -126,17 +126,21 @@ def _below(
     """Draws a caption of the chart, and the table of numbers with what the headline compares."""
     st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
     with st.expander(text.NUMBERS, icon=":material/table:"):
-        st.markdown(escape(cpu_gpu_summary.between(cpu, gpus)), help=escape(crossing) or None)
-        if cpu_gpu_summary.against(cpu, gpus):
-            st.markdown(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
+        is_compared = cpu_gpu_summary.against(cpu, gpus) is not None
+        said = cpu_gpu_summary.answer(cpu, gpus, versus) if is_compared else cpu_gpu_summary.between(cpu, gpus)
+        st.markdown(escape(said), help=escape(crossing) or None)
         apart = [gpu for gpu in gpus if gpu.setting]
         other = text.APART.format(device=apart[0].device, sizes=apart[0].setting) if apart else ""
         st.caption(text.MARKS.format(apart=other, published=escape(cpu_gpu_summary.published_sentence())))
         table: dict[str, Any] = cpu_gpu_summary.columns(cpu, gpus)
+        frame = pd.DataFrame(table)
+        numbers = frame.columns.intersection([name for name in text.VERSUS_COLUMNS if name != "tokens"])
+        frame[numbers] = frame[numbers].map(lambda value: float(f"{value:.4g}"), na_action="ignore")
         st.dataframe(
-            pd.DataFrame(table),
+            frame,
             hide_index=True,
             key="versus_table",
+            placeholder="–",
             column_config=FORMATS | {"address": st.column_config.LinkColumn("address")},
             column_order=[name for name in SHOWN if name != "note" or any(table.get("note", ()))],
         )

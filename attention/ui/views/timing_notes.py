@@ -1,0 +1,48 @@
+"""The sentences below a chart of timings: what its names mean, what is missing, and why its lines are as they are."""
+
+from __future__ import annotations
+
+from attention.charts import line_ends
+from attention.timing import chart_findings, comparison, line_names, recordings, setting_finding
+from attention.timing.recordings import Timing
+from attention.ui.text import timing as text
+
+MOST = 4  # sentences below a chart; the others are in its help
+
+
+def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list[str], list[str]]:
+    """Returns the sentences below a chart, the most important first, and those for its help.
+
+    `shown`: the timings of the lines that are drawn; `selected`: all that the user selected.
+    """
+    loose = [timing for timing in comparison.with_times(shown) if not timing.settled]
+    found = [
+        *_names(shown),
+        *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
+        setting_finding.alike_masks(shown) if chart == "time" else "",
+        setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
+        chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
+        text.AT_MOST.get(chart, "") if loose and all(timing.quickest for timing in loose) else "",
+        *(_reasons(shown) if chart == "time" else []),
+    ]
+    said = [line_names.of_keys(sentence, shown) for sentence in found if sentence]
+    return said[:MOST], said[MOST:]
+
+
+def _names(shown: list[Timing]) -> list[str]:
+    """What the names of lines mean; of many lines, that most have none."""
+    if len(recordings.lines(shown)) > line_ends.MOST:
+        return [text.PALE_LINES]
+    names = {timing.implementation for timing in shown}
+    return [gloss for name, gloss in text.GLOSSES.items() if name in names]
+
+
+def _by_length(shown: list[Timing]) -> list[str]:
+    ends = chart_findings.rising_lengths(shown)
+    return [text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []
+
+
+def _reasons(shown: list[Timing]) -> list[str]:
+    """Why times are as they are: what they leave out, and what they hardly depend on."""
+    without_copy = text.WITHOUT_COPY if any(timing.to_device for timing in shown) else ""
+    return [without_copy, chart_findings.flat_times(shown)]
