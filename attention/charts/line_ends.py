@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from math import log10
@@ -39,12 +40,53 @@ NO_BULLET = "–"
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
 
+Corners = list[tuple[float, float]]
+Place = tuple[tuple[float, float], int, bool]  # a point, pixels above it, and whether the name begins behind it
+
+
+@dataclass
+class _Room:
+    """The room for names in a chart: `lines` by group and `pale` ones as corners, and the heights that are `taken` by names.
+
+    `start` and `end`: the first and the last length; `low`: the logarithm of the lower end of the y axis; `scale`: pixels per
+    factor of ten.
+    """
+
+    start: float
+    end: float
+    low: float
+    scale: float
+    lines: list[tuple[str, Corners]]
+    pale: list[Corners]
+    taken: list[float] = field(default_factory=list)
+
+    def cost(self, place: Place, group: str, width: float, last: tuple[float, float]) -> int:
+        """How badly a name of a line of this width is placed; `last`: the end of the line."""
+        (x, y), shift, behind = place
+        at, lines = self.scale * log10(y), [line for _, line in self.lines]
+        others = [line for of, line in self.lines if of != group]
+        across = log10(x / self.start) / log10(self.end / self.start) if self.end > self.start else 0.0
+        names = sum(abs(at + shift - other) < LINE for other in self.taken)
+        left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
+        boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
+        covered = sum(_covers(line, box, at + shift) for line in [*lines, *self.pale] for box in boxes)
+        cut = any(right > 1 + EDGE for _, right in boxes)
+        below = at + shift - HALF < self.scale * self.low  # on the numbers of the axis
+        low, high = sorted((at, at + shift))
+        parted = sum(low + 1 < height < high - 1 for height in _heights(others, across))
+        # A name along its line could be that of another line which is as near, unlike one at the end of its line.
+        reach = [across, *(min(1.0, right) for _, right in boxes)]
+        near = [abs(height - at - shift) < NEAR for part in reach for height in _heights(others, part)]
+        either = (x, y) != last and any(near)
+        return 100 * (names + cut + below + either) + covered + parted
+
+
 def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
-    A name is above its line, or elsewhere near if another name or a line is there. `height` of the figure in pixels; `ends`: the
-    logarithms of both ends of the y axis; `beside`: the last length of the chart; a name that fits before it is behind its line;
-    `font`: the size of names in pixels.
+    A name is above its line, or elsewhere near if another name or a line is there. Lines without a name are avoided, too.
+    `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
+    name that fits before it is behind its line; `font`: the size of names in pixels.
     Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
     """
     drawn: list[Any] = list(figure.data)
@@ -53,46 +95,23 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     last: dict[str, tuple[list[tuple[float, float]], str, str]] = {}  # of a line: its points, its name and its bullet
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
-            last[trace.legendgroup or trace.meta] = (sorted(points), trace.meta, _bullet(trace))
+            last[_group(trace)] = (sorted(points), trace.meta, _bullet(trace))
     if len(last) > MOST or any(len(name) * font * LETTER > WIDEST for _, name, _ in last.values()):
         return False
-    scale, taken = (height - AXIS) / (ends[1] - ends[0]), []
+    scale = (height - AXIS) / (ends[1] - ends[0])
     start = min((points[-1][0] for points, *_ in last.values()), default=1.0)
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
-    end = max((x for trace in traces for x in trace.x if x), default=1.0)
-    lines = [_corners(trace, start, max(end, beside), scale) for trace in traces]
-    pale = [_corners(trace, start, max(end, beside), scale) for trace in unnamed]
+    end = max(beside, max((x for trace in traces for x in trace.x if x), default=1.0))
+    lines = [(_group(trace), _corners(trace, start, end, scale)) for trace in traces]
+    room = _Room(start, end, ends[0], scale, lines, [_corners(trace, start, end, scale) for trace in unnamed])
     for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
-        others = [line for line, trace in zip(lines, traces, strict=True) if (trace.legendgroup or trace.meta) != group]
-        width, is_behind = len(name) * font * LETTER, _room(points[-1][0], beside, start) >= len(name) * font * LETTER
-        places = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
+        width = len(name) * font * LETTER
+        is_behind = _room_behind(points[-1][0], beside, start) >= width
+        places: list[Place] = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
         places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
-
-        def cost(
-            place: tuple[tuple[float, float], int, bool],
-            width: float = width,
-            points: list[tuple[float, float]] = points,
-            others: list[Corners] = others,
-        ) -> int:
-            (x, y), shift, behind = place
-            at = scale * log10(y)
-            across = log10(x / start) / log10(max(end, beside) / start) if max(end, beside) > start else 0.0
-            names = sum(abs(at + shift - other) < LINE for other in taken)
-            left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
-            boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
-            covered = sum(_covers(line, box, at + shift) for line in [*lines, *pale] for box in boxes)
-            cut = any(right > 1 + EDGE for _, right in boxes)
-            below = at + shift - HALF < scale * ends[0]  # on the numbers of the axis
-            low, high = sorted((at, at + shift))
-            parted = sum(low + 1 < height < high - 1 for height in _heights(others, across))
-            # A name along its line could be that of another line which is as near, unlike one at the end of its line.
-            reach = [across, *(min(1.0, right) for _, right in boxes)]
-            near = [abs(height - at - shift) < NEAR for part in reach for height in _heights(others, part)]
-            either = (x, y) != points[-1] and any(near)
-            return 100 * (names + cut + below + either) + covered + parted
-
-        (x, y), shift, is_behind = min(places, key=cost)
-        taken.append(scale * log10(y) + shift)
+        costs = [room.cost(place, group, width, points[-1]) for place in places]
+        (x, y), shift, is_behind = places[costs.index(min(costs))]
+        room.taken.append(scale * log10(y) + shift)
         text = f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
@@ -103,7 +122,9 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     return True
 
 
-Corners = list[tuple[float, float]]
+def _group(trace: Any) -> str:
+    """The line that a trace is a part of."""
+    return trace.legendgroup or trace.meta
 
 
 def clear_shift(figure: go.Figure, x: float, y: float, height: int, ends: list[float], letters: int) -> int:
@@ -175,6 +196,6 @@ def _bullet(trace: Any) -> str:
     return f'<span style="color:{trace.line.color or trace.marker.color}">{mark}</span>'
 
 
-def _room(x: float, last: float, first: float) -> float:
+def _room_behind(x: float, last: float, first: float) -> float:
     """Pixels behind the end of a line, up to the last length of the chart, in a narrow window."""
     return NARROW * log10(last / x) / log10(last / first) if x < last and first < last else 0.0

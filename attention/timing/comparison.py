@@ -229,6 +229,11 @@ def setting(case: Case) -> tuple:
     return tuple(getattr(case, name) for name in SETTING)
 
 
+def settings(cases: Iterable[Case]) -> set[tuple]:
+    """The settings of these cases."""
+    return {setting(case) for case in cases}
+
+
 def kind(timing: Timing) -> tuple:
     """The key that two lines have in common if they differ only in where they were measured."""
     return ALIKE.get(timing.implementation, timing.implementation), *setting(timing)

@@ -207,12 +207,12 @@ def _several(found: Subject, setting: str) -> str:
 
 
 def _has_several(found: Subject) -> bool:
-    return len(set(map(comparison.setting, found.cases))) > 1
+    return len(comparison.settings(found.cases)) > 1
 
 
 def _common_setting(shown: Sequence[Timing], timings: Sequence[Timing]) -> str:
     """The setting of the timings that a chart shows, in words; empty if they have several."""
-    return setting_text(shown[0], list(timings)) if len(set(map(comparison.setting, shown))) == 1 else ""
+    return setting_text(shown[0], list(timings)) if len(comparison.settings(shown)) == 1 else ""
 
 
 def _live(timed: Timed, first: bool) -> None:

@@ -154,7 +154,7 @@ def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
         _figure(chart, chart.more, text.CHARTS[chart.which])
         return
     timed = timing_lines.first(comparison.with_times(found), timing_lines.MOST)
-    limits = {} if timed or len(set(map(comparison.setting, cases))) != 1 else answers.limits(cases, [answers.SHEET])
+    limits = {} if timed or len(comparison.settings(cases)) != 1 else answers.limits(cases, [answers.SHEET])
     figure = charts.seconds(timed, () if timed else {case.length for case in cases}, limits)
     alt = text.LINES_ALT.format(chart=text.LIMITS_HELP if limits else text.CHARTS["time"].format(drawn="", open=""))
     st.plotly_chart(figure, key="timing_time", width="stretch", config={"displaylogo": False}, alt=alt)
@@ -192,7 +192,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     _figure(chart, more, about)
     visible, more_notes = timing_notes.notes(chart.which, chart.shown, chart.selected)
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
-    if set(map(comparison.setting, chart.selected)) - set(map(comparison.setting, chart.shown)):
+    if comparison.settings(chart.selected) - comparison.settings(chart.shown):
         some, others = f"{some}{others}", ""  # what was ticked and is not drawn
     said = filter(None, ["" if told else how_to_read(which), *visible, some])
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
@@ -235,7 +235,7 @@ def _choose_limits(cases: Sequence[Case], timed: bool) -> None:
 
     `timed`: whether a GPU was timed, so that none is chosen at first.
     """
-    if len(set(map(comparison.setting, cases))) != 1:
+    if len(comparison.settings(cases)) != 1:
         return
     how: dict[str, Any] = {"selection_mode": "multi", "default": [] if timed else [answers.SHEET], "key": LIMITS_KEY}
     with st.popover(text.LIMITS, help=text.LIMITS_HELP):
@@ -244,7 +244,7 @@ def _choose_limits(cases: Sequence[Case], timed: bool) -> None:
 
 def _limits(cases: Sequence[Case]) -> dict[str, dict[int, float]]:
     """The limits of the chosen GPUs; there are none for cases of several settings."""
-    single = len(set(map(comparison.setting, cases))) == 1
+    single = len(comparison.settings(cases)) == 1
     return answers.limits(cases, page.widgets().get(LIMITS_KEY) or []) if single else {}
 
 
