@@ -26,6 +26,7 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
+GAP = 8  # pixels between the title of the axis and the foot of a figure
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
 FINE = 58  # the same for where all was measured, in a smaller font
 NARROW = 34  # the same for the hover box
@@ -109,14 +110,15 @@ def _last_x(drawn: Sequence[Any]) -> float:
 
 def foot(rows: Sequence[str], height: int) -> dict[str, Any]:
     """Returns the layout of a figure of this height that has these rows at its foot, so that images include them."""
-    whole = height + ROW * len(rows)
+    under = ROW * len(rows) + GAP if rows else 0
+    whole = height + under
     place: dict[str, Any] = {"xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "x": 0.01}
     title = place | {
         "y": (FOOT_ROW * len(rows) + 4) / whole,
         "text": "<br>".join(map(_fine, rows)),
         "font": {"size": 12},
     }
-    margin = {"b": ROW * len(rows) + AXIS if rows else 10}
+    margin = {"b": under + AXIS if rows else 10}
     return {"height": whole, "margin": margin, "showlegend": False, "title": title if rows else None}
 
 
