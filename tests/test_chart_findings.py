@@ -116,8 +116,8 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ),
         (
             "transfer",
-            "At 4,096 tokens, copying takes 75.0% of a call of the fused kernel (SDPA) on a Test GPU; a model keeps its data "
-            "there.",
+            "At 4,096 tokens, copying takes 75.0% of a call of the fused kernel (SDPA) on a Test GPU; a model that stays "
+            "there copies nothing.",
         ),
     ],
 )
@@ -226,7 +226,8 @@ def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason()
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
-        "From 512 to 4,096 tokens, twice the text takes this server's CPU 4 times as long on average, a Test GPU 2 times."
+        "With SDPA, from 512 to 4,096 tokens twice the text takes this server's CPU 4 times as long on average, a Test GPU 2 "
+        "times."
     )
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])

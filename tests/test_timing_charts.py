@@ -121,7 +121,7 @@ def test_no_two_names_at_the_ends_of_lines_cover_each_other():
     timings = [t for name in list(IMPLEMENTATIONS)[:5] for t in line(LENGTHS, [0.001] * 4, implementation=name)]
     figure = charts.seconds(timings, lengths=[*LENGTHS, 2048])
     notes = [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "</span>" in note["text"]]
-    shifts = sorted(note["yshift"] for note in notes)
+    shifts = sorted(note["yshift"] or -note["ay"] for note in notes)
     assert len(notes) == 5 and min(b - a for a, b in itertools.pairwise(shifts)) >= 13
 
 

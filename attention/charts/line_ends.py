@@ -37,6 +37,7 @@ BULLETS = {
     "star": "★",
 }  # by mark, for the others a dash
 NO_BULLET = "–"
+FAR = 20  # pixels from the end of a line beyond which a stroke leads from its name to it
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
 
@@ -69,16 +70,20 @@ class _Room:
         names = sum(abs(at + shift - other) < LINE for other in self.taken)
         left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
         boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
-        covered = sum(_covers(line, box, at + shift) for line in [*lines, *self.pale] for box in boxes)
+        covered, faintly = (
+            sum(_covers(line, box, at + shift) for line in of for box in boxes) for of in (lines, self.pale)
+        )
         cut = any(right > 1 + EDGE for _, right in boxes)
         below = at + shift - HALF < self.scale * self.low  # on the numbers of the axis
         low, high = sorted((at, at + shift))
-        parted = sum(low + 1 < height < high - 1 for height in _heights(others, across))
+        parted, little = (
+            sum(low + 1 < height < high - 1 for height in _heights(of, across)) for of in (others, self.pale)
+        )
         # A name along its line could be that of another line which is as near, unlike one at the end of its line.
         reach = [across, *(min(1.0, right) for _, right in boxes)]
         near = [abs(height - at - shift) < NEAR for part in reach for height in _heights(others, part)]
         either = (x, y) != last and any(near)
-        return 100 * (names + cut + below + either) + covered + parted
+        return 100 * (names + cut + below + either) + 2 * covered + faintly + 3 * parted + little
 
 
 def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> bool:
@@ -116,7 +121,11 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
             place |= {"xanchor": "left", "xshift": 8}
-        figure.add_annotation(text=text, showarrow=False, font={"size": font, "color": PLOTLY_TEXT}, **place)
+        elif abs(shift) > FAR:
+            stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": PLOTLY_TEXT, "standoff": 4}
+            place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
+        look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
+        figure.add_annotation(text=text, **look | place)
     for trace in traces:
         trace.showlegend = False
     return True
@@ -142,7 +151,9 @@ def clear_shift(figure: go.Figure, x: float, y: float, height: int, ends: list[f
 
     def cost(shift: int) -> int:
         covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
-        near = [note for note in notes if abs(scale * note.y + (note.yshift or 0) - at - shift) < 2 * LINE]
+        near = [
+            note for note in notes if abs(scale * note.y + (note.yshift or -(note.ay or 0)) - at - shift) < 2 * LINE
+        ]
         return covered + sum(
             _meets(note, box, start, end, px) for note in near for box, px in zip(boxes, (NARROW, WIDE), strict=True)
         )

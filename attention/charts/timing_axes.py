@@ -11,8 +11,8 @@ PREFIXES = ("", "k", "M", "G", "T", "P")  # of operations per second
 
 
 def time_ticks(low: float, high: float) -> dict[str, Any]:
-    """Returns the ticks of an axis of seconds between two logarithms: at 1, 2 and 5 where it has less than two decades."""
-    steps = (1, 2, 5) if high - low < 2 else (1,)
+    """Returns the ticks of an axis of seconds between two logarithms, closer together the shorter it is."""
+    steps = (1, 1.5, 2, 3, 5, 7) if high - low < 0.7 else (1, 2, 5) if high - low < 2 else (1,)
     powers = range(math.floor(low), math.ceil(high) + 1)
     values = [step * 10.0**power for power in powers for step in steps]
     return {"tickvals": values, "ticktext": [seconds(value) for value in values]}

@@ -34,9 +34,9 @@ FIRST_SYMBOLS = {symbol for _, symbol in (CPU, THIS_CPU, GPU, COPY, BROWSER)}
 OTHERS = ("#d0506e", "#a6761d", "#17a2b8", "#66a61e", "#bc6c25", "#3a86a8", "#7a9e9f", "#8a8a8a")
 # fmt: off
 SYMBOLS = (
-    "circle", "diamond", "square", "triangle-up", "cross", "x", "triangle-down", "hourglass", "pentagon", "bowtie",
+    "circle", "diamond", "square", "triangle-up", "cross", "x", "triangle-down", "pentagon", "hexagon", "hourglass", "bowtie",
     "triangle-left", "triangle-right", "star-triangle-up", "diamond-tall", "star-square", "diamond-wide", "hexagram",
-    "star-diamond", "triangle-ne", "star-triangle-down", "triangle-sw", "triangle-nw", "hexagon", "triangle-se",
+    "star-diamond", "triangle-ne", "star-triangle-down", "triangle-sw", "triangle-nw", "triangle-se",
 )
 # fmt: on
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from timed ones, visible on both grounds

@@ -36,7 +36,7 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
 PALE_BARS = "faded bars: {why}"
-FEW_TICKS, MOST_TICKS = 6, 8  # lengths at the axis that fit on a phone in the usual font, and in a small one
+MOST_TICKS = 6  # lengths at the axis that fit on a phone
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -64,7 +64,7 @@ def figure(
         ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
-            "tickfont": {"size": 11 if len(ticks) > FEW_TICKS else 12},
+            "tickfont": {"size": 12},
             "tickvals": ticks,
             "ticktext": [f"{n:,}" for n in ticks],
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
@@ -81,14 +81,16 @@ def axis_title(timings: Iterable[Timing]) -> str:
     return "keys" if any(timing.queries for timing in timings) else "length (tokens)"
 
 
-def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05) -> None:
+def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05, least: float | None = None) -> None:
     """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
 
-    Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines.
+    Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines, and
+    reaches down to `least`.
     """
     drawn: list[Any] = list(figure.data)
     ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
     low, high = (log10(end(ys)) for end in (min, max)) if ys else (0.0, 1.0)
+    low = low if least is None else min(low, log10(least))
     tall = max(high - low, 0.5)
     ends = [low - below * tall, high + 0.09 * tall]
     sources = line_names.sources(timings, FINE)
@@ -256,12 +258,16 @@ def describe_point(timing: Timing) -> str:
     """Returns the hover text of a point: fastest time, median, quartiles, rate and share, and why it is not stable."""
     found = timing.spread
     parts = [f"minimum {seconds(found.quickest)}"] if found.quickest is not None else []
-    between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"
+    between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks{_of_visits(timing)}"
     parts.append(f"median {seconds(found.median)}{between if found.has_quartiles else ', too few calls for quartiles'}")
     if (share := comparison.share(timing)) is not None:
         peak = "loop of fused multiply-adds" if timing.is_from_browser else "matrix product"
         parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured {peak}")
     return "<br>".join(map(wrap_hover_label, [*parts, *filter(None, [convergence.why_not(timing)])]))
+
+
+def _of_visits(timing: Timing) -> str:
+    return f" of {timing.visits} visit{'s' * (timing.visits != 1)}" if timing.visits else ""
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:

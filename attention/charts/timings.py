@@ -82,7 +82,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
             marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
     figure.update_yaxes(tickformat=",~g")
-    marks.finish(figure, timings)
+    marks.finish(figure, timings, least=1)
     return figure
 
 

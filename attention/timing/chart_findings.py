@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile
 
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, footprint, growth
+from attention.timing.answers import setting_text
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -17,7 +18,6 @@ from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
 from attention.timing.data_sheets import DATA_SHEETS, sheet_name
 from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.recordings import Timing, lines
-from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
@@ -71,7 +71,10 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(rises) < len(known):
         return ""
     (name, first), *others = rises
-    said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long on average"]
+    said = [
+        f"With {known[0][0].implementation}, from {first.over} twice the text takes {name} {first.doubling:.2g} times as long on "
+        "average"
+    ]
     return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
 
 
@@ -206,7 +209,7 @@ def _extremes(
 
 
 def _line_namer(found: Lines, of_machine: bool = True, explained: bool = False) -> Callable[[Timing], str]:
-    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal".
+    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal mask".
 
     `explained`: with what the implementation is.
     """
@@ -215,7 +218,9 @@ def _line_namer(found: Lines, of_machine: bool = True, explained: bool = False) 
     def name(timing: Timing) -> str:
         on = f" on {_machine(timing)}" if of_machine else ""
         how = timing.implementation
-        return ", ".join([f"{EXPLAINED.get(how, how) if explained else how}{on}", *axes_text(timing, timings)])
+        return ", ".join(
+            [f"{EXPLAINED.get(how, how) if explained else how}{on}", *filter(None, [setting_text(timing, timings)])]
+        )
 
     return name
 
@@ -325,7 +330,7 @@ def _largest_transfer(found: Lines) -> str:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
     name = _line_namer(found, explained=True)(last)
-    return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model keeps its data there."
+    return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model that stays there copies nothing."
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

@@ -52,7 +52,9 @@ def _missing(timing: Timing) -> str:
         return f"timed {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
     if timing.repeated is None:
         return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
-    return f"unstable: the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+    return (
+        f"unstable: the three fastest visits are {timing.repeated / (timing.quickest or timing.seconds) - 1:.0%} apart"
+    )
 
 
 def _apart(timing: Timing) -> str:

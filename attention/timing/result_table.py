@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
 
 from attention.timing import comparison, line_names
 from attention.timing.implementations import IMPLEMENTATIONS
@@ -51,8 +53,17 @@ def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str
     }
 
 
-def at_one_length(timings: Iterable[Timing]) -> tuple[int, dict[str, list]]:
-    """Returns a length and a table of all lines there, the fastest first: milliseconds on each machine, and what a line is.
+@dataclass(frozen=True)
+class AtLength:
+    """All lines at one length: a table by columns, and the fastest line on each machine, as its name and the machine's."""
+
+    length: int
+    columns: dict[str, list]
+    fastest: list[tuple[str, str]]
+
+
+def at_one_length(timings: Iterable[Timing]) -> AtLength | None:
+    """Returns milliseconds on each machine and what a line is, the fastest on the first machine first; None without times.
 
     It is the longest of the lengths at which the most lines have stable times. A line without one there has none in the table.
     """
@@ -61,17 +72,21 @@ def at_one_length(timings: Iterable[Timing]) -> tuple[int, dict[str, list]]:
     for timing in timings:
         at.setdefault(timing.length, []).append(timing)
     if not at:
-        return 0, {}
+        return None
     length = max(at, key=lambda length: (len(at[length]), length))
     machines, names = line_names.machine_names(at[length]), line_names.names_without_machine(timings)
-    rows: dict[str, dict[str, float]] = {}
-    about: dict[str, str] = {}
+    rows: dict[str, dict[str, Timing]] = {}
     for label, line in lines(timings).items():
         for timing in (timing for timing in line if timing.length == length):
-            rows.setdefault(names[label], {})[machines[timing.origin]] = timing.seconds * 1e3
-            known = IMPLEMENTATIONS.get(timing.implementation)
-            about[names[label]] = known.help if known else ""
+            rows.setdefault(names[label], {})[machines[timing.origin]] = timing
     first = next(iter(machines.values()))
-    ordered = sorted(rows, key=lambda name: rows[name].get(first, float("inf")))
-    times = {f"{machine}, ms": [rows[name].get(machine) for name in ordered] for machine in machines.values()}
-    return length, {"line": ordered, **times, "what it is": [about[name] for name in ordered]}
+    ordered = dict(sorted(rows.items(), key=lambda row: row[1][first].seconds if first in row[1] else inf))
+    about = [IMPLEMENTATIONS.get(next(iter(row.values())).implementation) for row in ordered.values()]
+    columns: dict[str, list] = {"line": list(ordered)}
+    fastest = []
+    for machine in machines.values():
+        found = {name: row[machine] for name, row in ordered.items() if machine in row}
+        columns[f"{machine}, ms"] = [found[name].seconds * 1e3 if name in found else None for name in ordered]
+        best = min(found, key=lambda name: found[name].seconds)
+        fastest.append((best, line_names.machine_in_sentence(found[best])))
+    return AtLength(length, columns | {"what it is": [each.help if each else "" for each in about]}, fastest)

@@ -72,24 +72,23 @@ def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
     """
     first = min(found, key=_time)
     others = sorted((each for each in found if len(axes_text(each, [first, each])) == 1), key=_time, reverse=True)
-    said = [
-        f"with {setting_text(each, [first, each])} {_as_long(each, first)}{_before(each, first, shortest)}"
-        for each in others[:MOST]
-    ]
+    said = [f"with {setting_text(each, [first, each])} {_as_long(each, first)}" for each in others[:MOST]]
     if not said:
         return ""
     takes = f"{machine_in_sentence(first)} takes {seconds(first.seconds)} with {setting_text(first, found)}"
     unit = "keys" if first.queries else "tokens"
-    return f"At {first.length:,} {unit} {takes}; {', '.join(said)}."
+    before = filter(None, (_before(each, first, shortest) for each in others[:MOST]))
+    return " ".join([f"At {first.length:,} {unit} {takes}; {' and '.join(said)}.", *before])
 
 
 def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
-    """That a setting is faster than the first one at the shortest length, in brackets; empty if it isn't."""
+    """That a setting is faster than the first one at the shortest length; empty if it isn't."""
     of = {comparison.setting(each): each for each in shortest}
     there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
     ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
     is_faster = there.seconds < other.seconds and ratio != ALIKE
-    return f" ({ratio} times as fast at {there.length:,} {unit})" if is_faster else ""
+    what = setting_text(timing, [first, timing])
+    return f"At {there.length:,} {unit} {what} is {ratio} times as fast." if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:

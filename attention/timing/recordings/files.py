@@ -49,7 +49,7 @@ def sheet(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def shipped_recordings(lost: list[str] | None = None) -> list[Timing]:
-    """Returns the timings of all recordings in this folder.
+    """Returns the timings of all recordings in this folder, those of the same sizes by the same statistic.
 
     Unreadable files are appended to `lost` if it is given; otherwise the first one raises RecordingError or OSError.
     """
@@ -61,7 +61,18 @@ def shipped_recordings(lost: list[str] | None = None) -> list[Timing]:
             if lost is None:
                 raise
             lost.append(f"{path.name}: {error.strerror if isinstance(error, OSError) else error}")
-    return found
+    return _by_one_statistic(found)
+
+
+def _by_one_statistic(timings: list[Timing]) -> list[Timing]:
+    """Times by medians what has the sizes of a stable timing without a minimum: like is compared with like."""
+
+    def sizes(timing: Timing) -> tuple:
+        heads = timing.heads, timing.d_head, timing.kv_heads
+        return timing.passes, timing.batching, *heads, timing.queries, timing.window
+
+    lacking = {sizes(timing) for timing in timings if timing.settled and timing.quickest is None}
+    return [replace(timing, by_median=sizes(timing) in lacking) for timing in timings]
 
 
 def read_recording(data: bytes | str, source: str) -> list[Timing]:

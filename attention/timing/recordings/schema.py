@@ -11,7 +11,7 @@ from attention.timing.recordings.timing import NAME, Timing
 from attention.timing.sweep import SWEEPS
 
 LONGEST = 300  # characters of a text
-TRAVELS = fields(Timing)
+TRAVELS = [entry for entry in fields(Timing) if entry.name != "by_median"]
 KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None"
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")

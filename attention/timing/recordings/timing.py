@@ -26,7 +26,8 @@ class Timing(Case):
     inputs and of the results. `peak_bytes`: peak memory beyond the inputs, None if not known. `operations`, `traffic`:
     counted (see `roofline`). `peak_operations`, `peak_traffic`: the device's rates per second, measured in the same run.
     `error`: why there is no time, such as running out of memory; None if there is one. `source`: the file
-    that it was read from, and the source stated in that file; empty if it was measured here.
+    that it was read from, and the source stated in that file; empty if it was measured here. `by_median`: its time is the median,
+    although it has a minimum, as what it is compared with has none; this is not written to a file.
     """
 
     device_name: str
@@ -54,6 +55,12 @@ class Timing(Case):
     peak_traffic: float | None = None
     error: str | None = None
     source: str = ""
+    by_median: bool = False
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether its time is a minimum, and not a median."""
+        return self.quickest is not None and not self.by_median
 
     @property
     def case(self) -> Case:
@@ -101,7 +108,8 @@ class Timing(Case):
         """Median, quartiles and minimum; raises ValueError if the timing has an error."""
         if self.median is None or self.lower is None or self.upper is None:
             raise ValueError(f"{self.implementation} at {self.length:,} tokens has no time: {self.error}")
-        return Spread(self.median, self.lower, self.upper, self.repeats, self.quickest, self.repeated)
+        ends = (self.quickest, self.repeated) if self.is_minimum else (None, None)
+        return Spread(self.median, self.lower, self.upper, self.repeats, *ends)
 
     @property
     def seconds(self) -> float:

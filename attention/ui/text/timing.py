@@ -9,7 +9,8 @@ NUMBERS = "Numbers and sources"
 METHOD = """
 - **A whole call** is timed, with the memory that it allocates. Inputs and masks are made before, code is compiled before, and a
   GPU is synchronised before the clock is read.
-- **The minimum** is drawn, because other load only adds time. Tables and tooltips also have the median and quartiles.
+- **The minimum** is drawn, because other load only adds time. The recorded CPU has only medians for one text with
+  8 heads of 64, and forward at the published sizes: all recorded times are medians there. Tables have all of them.
 - **Rounds in random order** visit every case, until three quiet visits agree within 10%. Otherwise the case is
   marked as unstable.
 - **The copy** brings q, k and v from ordinary memory to the device, and all results back. For published GPUs it is assumed.
@@ -138,8 +139,8 @@ OPEN = "Open marks, on dotted lines, were not measured three times or do not agr
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
-        "{drawn} the band reaches up to the upper quartile. {open}The colour and the mark are the device and its "
-        "settings, the dash is the implementation."
+        "{drawn} the band reaches up to the upper quartile. {open}A line with a name has a colour and a mark of "
+        "its own; a pale one has the colour of its device."
     ),
     "speed-up": (
         "Higher is faster; at 1 both take equally long. How many times as fast, {drawn}, with a band for the uncertainty of "
@@ -175,7 +176,10 @@ GLOSSES = {  # of implementations that charts begin with
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 PALE_LINES = "Pale lines are the other ways to compute the same; hover or tap for their names."
-EVERY_LINE = "All lines at {length:,} {unit}, the fastest first, where each has a stable time:"
+EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
+FASTEST = "{line} on {machine}"
+SQUARE = "For twice the text attention has 4 times the operations; where time grows less, part of it is a fixed cost."
+MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"
 QUICKEST = {  # the statistic that is drawn for each case
     "time": "the line is the minimum, as other load only adds time;",
@@ -192,10 +196,10 @@ LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
 )
-WHICH_LINES, ANY, ALL_LINES, MOST_LINES = "Choose lines", "All", "All lines", "Up to {most} lines"
+WHICH_LINES, ANY, ALL_LINES, MOST_LINES = "Choose lines", "Any", "All lines", "Up to {most} lines"
 NO_LINE = "No line matches this selection."
 SOME_LINES = "Showing {drawn} of {count:,} lines."
-OTHER_LINES = " Other lines have {names}. Use *Choose lines* above the chart to show them."
+OTHER_LINES = " Not drawn: {names}. Use *Choose lines* above the chart."
 MORE_VALUES = "{names} and so on"
 AGAINST = "How many times faster than"
 TRANSFER = "Count the copy"

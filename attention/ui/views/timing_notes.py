@@ -17,6 +17,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
     """
     loose = [timing for timing in comparison.with_times(shown) if not timing.settled]
     found = [
+        _medians(shown) if chart != "memory" else "",
         *_names(shown),
         *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
         setting_finding.alike_masks(shown) if chart == "time" else "",
@@ -27,6 +28,14 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
     ]
     said = [line_names.of_keys(sentence, shown) for sentence in found if sentence]
     return said[:MOST], said[MOST:]
+
+
+def _medians(shown: list[Timing]) -> str:
+    """Whose times are medians, if those of other machines are minimums."""
+    timed = comparison.with_times(shown)
+    known = {timing.origin for timing in timed if timing.is_minimum}
+    lacking = dict.fromkeys(line_names.machine_in_sentence(timing) for timing in timed if timing.origin not in known)
+    return text.MEDIANS.format(machine=text.AND.join(lacking)) if lacking and known else ""
 
 
 def _names(shown: list[Timing]) -> list[str]:
@@ -45,4 +54,5 @@ def _by_length(shown: list[Timing]) -> list[str]:
 def _reasons(shown: list[Timing]) -> list[str]:
     """Why times are as they are: what they leave out, and what they hardly depend on."""
     without_copy = text.WITHOUT_COPY if any(timing.to_device for timing in shown) else ""
-    return [without_copy, chart_findings.flat_times(shown)]
+    grows = text.SQUARE if len({timing.length for timing in shown}) > 1 and not any(t.queries for t in shown) else ""
+    return [grows, without_copy, chart_findings.flat_times(shown)]

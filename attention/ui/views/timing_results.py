@@ -184,7 +184,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     which, more = chart.which, dict(chart.more)
     if which == "time":
         more["limits"] = _limits(_cases_of(chart.selected, lengths))
-    drawn = text.QUICKEST if any(timing.quickest is not None for timing in chart.shown) else text.MEDIAN
+    drawn = text.QUICKEST if any(timing.is_minimum for timing in chart.shown) else text.MEDIAN
     about = text.CHARTS[which].format(drawn=drawn.get(which, ""), open=text.OPEN)
     if not chart.shown:
         st.info(text.NO_LINE)
@@ -204,14 +204,13 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
 
 def _every_line(shown: list[Timing]) -> None:
     """Draws a table that names each line of a chart in which most are pale, the fastest first."""
-    length, table = result_table.at_one_length(shown)
-    if table:
+    if found := result_table.at_one_length(shown):
         unit = text.KEYS if all(timing.queries for timing in shown) else text.TOKENS
-        st.caption(text.EVERY_LINE.format(length=length, unit=unit))
-        times = {name: st.column_config.NumberColumn(name, format="%.3g") for name in table if name.endswith(", ms")}
-        st.dataframe(
-            pd.DataFrame(table), hide_index=True, key="timing_every_line", column_config=times, placeholder="–"
-        )
+        fastest = ", ".join(text.FASTEST.format(line=name, machine=machine) for name, machine in found.fastest)
+        st.caption(escape(text.EVERY_LINE.format(length=found.length, unit=unit, fastest=fastest)))
+        times = {name: st.column_config.NumberColumn(name, format="%.3g") for name in found.columns if ", ms" in name}
+        frame = pd.DataFrame(found.columns)
+        st.dataframe(frame, hide_index=True, key="timing_every_line", column_config=times, placeholder="–")
 
 
 def _figure(chart: Chart, more: dict[str, Any], about: str) -> None:
@@ -294,7 +293,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
         for name in frame.columns.intersection(SHARES):
             frame[name] *= 100
-        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)
+        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS, placeholder="–")
     with st.container(horizontal=True):
         json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
         st.download_button("JSON", json, "timings.json", "application/json", key="json of timings", on_click="ignore")
