@@ -26,7 +26,7 @@ from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import lines, shipped_recordings
 from attention.timing.units import size
 from attention.ui.views import timing_lines, timing_results
-from tests.timings import GPU, failed_timing, line, make_timing
+from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 SIZES = {"heads": 32, "d_head": 64, "mask": "causal", "tokens": 16_384}
 LENGTHS = (512, 1024, 2048, 4096)
@@ -234,6 +234,21 @@ def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
     masked = line(LENGTHS, [1, 2, 4, 8], **GPU | {"mask": "causal"})
     assert growth_finding([*cpu, *card, *masked]) == "", "two lines of one device would have one name"
+
+
+def test_ratios_of_unstable_times_are_rough_and_say_why():
+    once = {"settled": False, "visits": 1, "quiet": 1}
+    cpu = [lowest(n, seconds, **once | {"repeated": None}) for n, seconds in ((64, 1.0), (256, 4.0))]
+    card = [lowest(n, 2.0, **GPU, **once | {"repeated": None}) for n in (64, 256)]
+    assert line_finding("speed-up", [*cpu, *card]) == (
+        "With SDPA, a Test GPU is faster than this server's CPU from about 128 tokens on; at 256 it is roughly 2 times as fast "
+        "(only one visit)."
+    )
+    slow = [lowest(n, 1.0) for n in (64, 256)]
+    fast = [lowest(n, 2.0, **GPU) for n in (64, 256)]
+    assert line_finding("speed-up", [*slow, *fast]) == (
+        "With SDPA, a Test GPU takes 2 times as long as this server's CPU at 256 tokens."
+    )
 
 
 def test_what_cannot_be_compared_has_no_finding():

@@ -17,19 +17,19 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         (lowest(), ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "timed only twice within the time budget, not 3 times. On an idle machine it takes 1 s at most",
+            "timed in only two visits within the time budget, not 3. On an idle machine it takes 1 s, its minimum, at most",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "timed in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s at most",
+            "timed in a first try alone within the time budget, not 3. On an idle machine it takes 1 s, its minimum, at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),
-            "unstable: the machine was busy in 11 of 12 visits. On an idle machine it takes 1 s at most",
+            "unstable: the machine was busy in 11 of 12 visits. On an idle machine it takes 1 s, its minimum, at most",
         ),
         (
             lowest(64, 2e-3, 1.25, settled=False),
-            "unstable: the three fastest visits are 25% apart. On an idle machine it takes 2 ms at most",
+            "unstable: the three fastest visits are 25% apart. On an idle machine it takes 2 ms, its minimum, at most",
         ),
         (make_timing(spread=0.1, settled=False), "unstable: the quartiles are 20% of the median apart"),
         (make_timing(settled=False, repeats=1), "unstable: timed 1 time, and quartiles need 3"),

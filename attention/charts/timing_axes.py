@@ -12,10 +12,19 @@ PREFIXES = ("", "k", "M", "G", "T", "P")  # of operations per second
 
 def time_ticks(low: float, high: float) -> dict[str, Any]:
     """Returns the ticks of an axis of seconds between two logarithms, closer together the shorter it is."""
-    steps = (1, 1.5, 2, 3, 5, 7) if high - low < 0.7 else (1, 2, 5) if high - low < 2 else (1,)
-    powers = range(math.floor(low), math.ceil(high) + 1)
-    values = [step * 10.0**power for power in powers for step in steps]
+    values = _values(low, high)
     return {"tickvals": values, "ticktext": [seconds(value) for value in values]}
+
+
+def ratio_ticks(low: float, high: float) -> dict[str, Any]:
+    """Returns the ticks of an axis of ratios between two logarithms, closer together the shorter it is."""
+    values = _values(low, high)
+    return {"tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
+
+
+def _values(low: float, high: float) -> list[float]:
+    steps = (1, 1.5, 2, 3, 5, 7) if high - low < 0.7 else (1, 2, 5) if high - low < 2 else (1,)
+    return [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
 
 
 def rate_ticks(low: float, high: float) -> dict[str, Any]:

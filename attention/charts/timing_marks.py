@@ -97,7 +97,7 @@ def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05, le
     figure.update_yaxes(range=ends)
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
-        rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
+        rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
         rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from attention.charts import theme, timing_limits
 from attention.charts import timing_marks as marks
-from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
+from attention.charts.timing_axes import rate_ticks, ratio_ticks, size_ticks, time_ticks
 from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
@@ -81,8 +81,8 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
         if not look.is_pale(like[0]):
             marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
-    figure.update_yaxes(tickformat=",~g")
     marks.finish(figure, timings, least=1)
+    figure.update_yaxes(**ratio_ticks(*figure.layout.yaxis.range))
     return figure
 
 
@@ -211,7 +211,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
 def _share(value: float, timing: Timing) -> str:
     """Returns the hover text of a part of a call with its transfer."""
     whole = timing.seconds + timing.transfer
-    said = [f"{told_seconds(value)} ({format_percent(value / whole)})", convergence.why_not(timing)]
+    said = [f"{told_seconds(value)} ({format_percent(value / whole)})", convergence.reason(timing)]
     return "<br>".join(map(marks.wrap_hover_label, filter(None, said)))
 
 

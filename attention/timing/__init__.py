@@ -11,9 +11,9 @@ bytes. `recordings` stores timings as files, `comparison` compares them, `growth
 `convergence` says why times are not stable, `units` formats seconds and bytes, `answers` says in a sentence how long a
 setting takes. CPU against GPU: `published` has figures of others, `data_sheets` the least time that a GPU can take,
 `cpu_gpu_settings` the knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences. `chart_findings` has
-one sentence per chart, `setting_finding` one on several settings, `line_choice` the lines that a chart begins with,
-`line_names` the short names of lines, `result_table` the table of timings. `break_even` says from which length on a GPU is
-faster for one text. `subject` says whether the page begins with that picture or with the sizes of the sweep.
+one sentence per chart, `setting_finding` one on several settings, `ratio_finding` one on ratios, `line_choice` the lines that a
+chart begins with, `line_names` the short names of lines, `result_table` the table of timings. `break_even` says from which length
+on a GPU is faster for one text. `subject` says whether the page begins with that picture or with the sizes of the sweep.
 """
 
 from attention.timing.implementations import IMPLEMENTATIONS

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, takewhile
 
 from attention.number_format import format_percent
-from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, footprint, growth
+from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
 from attention.timing.answers import setting_text
-from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
 from attention.timing.data_sheets import DATA_SHEETS, sheet_name
 from attention.timing.line_names import machine_in_sentence as _machine
+from attention.timing.ratio_finding import ratio_finding
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds, size
 
@@ -50,7 +50,7 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
         return _least_memory(timed)
     stable = {label: [t for t in line if t.settled] for label, line in timed.items()}
     if chart == "speed-up":
-        return _speed_up({label: line for label, line in timed.items() if line}, against, transfer)
+        return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer)
     found = {label: line for label, line in stable.items() if line}
     return _capital(FINDERS[chart](found)) if found else ""
 
@@ -240,39 +240,6 @@ def _fastest_line(found: Lines) -> str:
         f"At {length:,} tokens {name(first)} is the fastest of {len(values)} lines ({seconds(least)}); {name(last)} takes "
         f"{times(most / least)} times as long."
     )
-
-
-def _speed_up(found: Lines, against: str, transfer: bool) -> str:
-    """From which length the first line is faster than that of the base, and how much at the longest one.
-
-    If no time is stable, roughly how much, and why that is not more than rough.
-    """
-    pairs = [(found[base], found[other]) for base, other in comparison.pairs(found, against)]
-    ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
-    for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
-        of_devices = against == comparison.CPU
-        what, than = (_machine(fast[0]), _machine(slow[0])) if of_devices else (fast[0].implementation, against)
-        where = f"With {_line_namer(found, of_machine=False)(fast[0])}" if of_devices else f"On {_machine(fast[0])}"
-        where = f"{where}{', copying included' * transfer}, "
-        if crossing := comparison.crossover(points):
-            return where + _faster(what, than, crossing, next(p for p in reversed(points) if p.settled))
-        last = points[-1]
-        why = convergence.open_marks(
-            convergence.reason(t) for line in (slow, fast) for t in line if t.length == last.length
-        )
-        return (
-            f"{where}{what} is roughly {times(last.ratio)} times as fast as {than} at {last.length:,} tokens ({why})."
-        )
-    return ""
-
-
-def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
-    """From which length on one is faster than the other, and how many times at the last one."""
-    ratio, since, shortest = f"{times(last.ratio)} times as fast", crossing.length, crossing.shortest
-    if since is None or shortest == crossing.longest:
-        return f"{what} is {ratio} as {than} at {last.length:,} tokens."
-    on = f"about {since:,.0f} tokens on" if since > shortest else f"{shortest:,} tokens on, the shortest length"
-    return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}."
 
 
 def _nearest_to_limit(found: Lines) -> str:

@@ -171,14 +171,17 @@ PER_BYTE = "Operations per byte: how much a call computes for each byte that it 
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel.",
-    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
+    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps, with the weights.",
     "SDPA math": "SDPA math: PyTorch's version in separate steps, which stores all weights.",
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 PALE_LINES = "Pale lines are the other ways to compute the same; hover or tap for their names."
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
-SQUARE = "For twice the text attention has 4 times the operations; where time grows less, part of it is a fixed cost."
+SQUARE = (
+    "For twice the text attention has 4 times the operations: time grows less where part of it is a fixed cost, and more where "
+    "data no longer fits a cache."
+)
 MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"
 QUICKEST = {  # the statistic that is drawn for each case

@@ -208,9 +208,11 @@ def _every_line(shown: list[Timing]) -> None:
         unit = text.KEYS if all(timing.queries for timing in shown) else text.TOKENS
         fastest = ", ".join(text.FASTEST.format(line=name, machine=machine) for name, machine in found.fastest)
         st.caption(escape(text.EVERY_LINE.format(length=found.length, unit=unit, fastest=fastest)))
-        times = {name: st.column_config.NumberColumn(name, format="%.3g") for name in found.columns if ", ms" in name}
-        frame = pd.DataFrame(found.columns)
-        st.dataframe(frame, hide_index=True, key="timing_every_line", column_config=times, placeholder="–")
+        written = {
+            name: ["–" if cell is None else escape(cell) if isinstance(cell, str) else f"{cell:.3g}" for cell in cells]
+            for name, cells in found.columns.items()
+        }
+        st.table(pd.DataFrame(written), border="horizontal", hide_index=True)  # whose cells wrap
 
 
 def _figure(chart: Chart, more: dict[str, Any], about: str) -> None:

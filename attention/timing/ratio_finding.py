@@ -1,0 +1,61 @@
+"""One sentence on ratios of times: from which length one device or implementation is faster than another, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from attention.timing import comparison, convergence
+from attention.timing.answers import setting_text
+from attention.timing.comparison import Crossover, SpeedUp
+from attention.timing.cpu_gpu_summary import times
+from attention.timing.line_names import machine_in_sentence
+from attention.timing.recordings import Timing
+
+
+def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: bool) -> str:
+    """Returns from which length the first line is faster than that of the base, and how much at the longest one.
+
+    `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. If stable ratios say too little,
+    all are used, with the reason why that is rough.
+    """
+    pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
+    ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
+    every = [timing for line in found.values() for timing in line]
+    for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
+        stable = [point for point in points if point.settled]
+        used = stable if _suffices(stable, points) else [replace(point, settled=True) for point in points]
+        crossing = comparison.crossover(used)
+        if crossing is None:
+            continue
+        of_devices = against == comparison.CPU
+        what, than = (
+            (machine_in_sentence(fast[0]), machine_in_sentence(slow[0]))
+            if of_devices
+            else (fast[0].implementation, against)
+        )
+        how = ", ".join(filter(None, [fast[0].implementation, setting_text(fast[0], every)]))
+        where = f"With {how}" if of_devices else f"On {machine_in_sentence(fast[0])}"
+        said = f"{where}{', copying included' * transfer}, "
+        said += _faster(what, than, crossing, used[-1], "roughly " * (used is not stable))
+        why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
+        return f"{said}." if used is stable else f"{said} ({why})."
+    return ""
+
+
+def _suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
+    """Whether the stable ratios say as much as all: two or more, and none of the others alone is above one."""
+    if len(stable) == len(points):
+        return True
+    return len(stable) > 1 and not stable[-1].ratio < 1 < points[-1].ratio
+
+
+def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp, roughly: str) -> str:
+    """From which length on one is faster than the other, and how many times at the last one; `roughly` before that number."""
+    ratio, since, shortest = f"{roughly}{times(last.ratio)} times as fast", crossing.length, crossing.shortest
+    if last.ratio < 1:
+        return f"{what} takes {roughly}{times(1 / last.ratio)} times as long as {than} at {last.length:,} tokens"
+    if since is None or shortest == crossing.longest:
+        return f"{what} is {ratio} as {than} at {last.length:,} tokens"
+    on = f"about {since:,.0f} tokens on" if since > shortest else f"{shortest:,} tokens on, the shortest length"
+    return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"
