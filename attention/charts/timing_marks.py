@@ -61,7 +61,7 @@ def figure(
     axis: dict[str, Any] = {"type": "log", "title": axis_title(timings)}
     if at:
         ticks = [n for n in at if n & (n - 1) == 0] or at
-        ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
+        ticks = ticks[::-1][:: -(-len(ticks) // MOST_TICKS)][::-1]
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
             "tickfont": {"size": 12},

@@ -273,9 +273,9 @@ def _figure(each: Series, length: int, rate: float, versus: CpuGpuSettings) -> P
     return Point(length, None if apart else each.seconds(length), rate * 1e12, moved, unsure=length in each.unsure)
 
 
-def transferred_bytes(work: str) -> float:
+def transferred_bytes(work: str, dtype: str = "float16") -> float:
     """Bytes of the transfers: queries, keys and values to the GPU; the output back, or three gradients instead."""
-    return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * BYTES)
+    return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * WIDE.get(dtype, BYTES))
 
 
 def intensity(length: int, versus: CpuGpuSettings, dtype: str = "float16") -> float:

@@ -93,14 +93,18 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
     if (found := against(cpu, gpus)) is None:
         return ""
     gpu, _, at = found
-    where = f"at {at.length:,} tokens"
+    where, speed = f"at {at.length:,} tokens", assumed(gpu, versus) or _copy_speed(gpu, at.length, versus)
     if versus.transfer == WITH:
-        return (
-            f"The copy to the GPU and back{assumed(gpu, versus)} counts; without it, {times(at.alone)} times {where}."
-        )
-    return (
-        f"Including the copy to the GPU and back{assumed(gpu, versus)}, it is {times(at.moved)} times as fast {where}."
-    )
+        return f"The copy to the GPU and back{speed} counts; without it, {times(at.alone)} times {where}."
+    return f"Including the copy to the GPU and back{speed}, it is {times(at.moved)} times as fast {where}."
+
+
+def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:
+    """The measured bytes per second of a copy to a GPU, to put behind it; empty if none was measured."""
+    point = gpu.at(length)
+    if point is None or not point.moved:
+        return ""
+    return f" (measured: {cpu_gpu_series.transferred_bytes(versus.work, gpu.dtype) / point.moved / 1e9:.2g} GB/s)"
 
 
 def name_gpu(gpu: TimingSeries) -> str:

@@ -70,6 +70,7 @@ WITH_THESE, HERE = "with these", "here"
 
 OTHERS = "Each setting, in words"
 SEVERAL = "The headline is for {setting}. Below the chart: each setting, in words."
+OF_BOTH = "Only {setting} was timed on both; the others are below the chart, each setting in words."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -204,7 +205,7 @@ NO_LINE = "No line matches this selection."
 SOME_LINES = "Showing {drawn} of {count:,} lines."
 OTHER_LINES = " Not drawn: {names}. Use *Choose lines* above the chart."
 MORE_VALUES = "{names} and so on"
-AGAINST = "How many times faster than"
+AGAINST = "Times as fast as"
 TRANSFER = "Count the copy"
 BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
 PNG = "PNG: use the camera button above the chart."

@@ -183,7 +183,10 @@ def _answer(timed: Timed) -> None:
         draw_finding(escape(finding))
         if chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
-    if several := _several(found, _common_setting(chart.subject, found.timings) if finding else answer.setting):
+    is_ratio = chart.which == timing_sizes.RATIO
+    if several := _several(
+        found, _common_setting(chart.subject, found.timings) if finding else answer.setting, is_ratio
+    ):
         st.caption(escape(several))
 
 
@@ -198,12 +201,12 @@ def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
     return setting_finding(chart.subject) or line_names.of_keys(grows, chart.subject)
 
 
-def _several(found: Subject, setting: str) -> str:
+def _several(found: Subject, setting: str, is_ratio: bool) -> str:
     """Of which `setting` of several the headline is, and what of them was not timed; empty for one setting."""
     if not _has_several(found):
         return ""
     lacks = text.NOT_TIMED.format(values=", ".join(found.not_timed)) if found.not_timed else ""
-    return f"{text.SEVERAL.format(setting=setting) if setting else ''}{lacks}".strip()
+    return f"{(text.OF_BOTH if is_ratio else text.SEVERAL).format(setting=setting) if setting else ''}{lacks}".strip()
 
 
 def _has_several(found: Subject) -> bool:
