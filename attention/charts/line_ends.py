@@ -40,7 +40,6 @@ NO_BULLET = "–"
 FAR = 20  # pixels from the end of a line beyond which a stroke leads from its name to it
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
-
 Corners = list[tuple[float, float]]
 Place = tuple[tuple[float, float], int, bool]  # a point, pixels above it, and whether the name begins behind it
 

@@ -31,7 +31,7 @@ def setting_finding(timings: Iterable[Timing]) -> str:
     for timing in sorted(stable, key=lambda timing: timing.device == "cpu"):
         groups.setdefault((timing.origin, timing.implementation), []).append(timing)
     for group in groups.values():
-        settings = {comparison.setting(timing) for timing in group}
+        settings = comparison.settings(group)
         at: dict[int, list[Timing]] = {}
         for timing in group:
             at.setdefault(timing.length, []).append(timing)

@@ -74,7 +74,7 @@ def subject(
     like = [timing for timing in mine if is_like(timing, sweep, any_dtype=timing.source == BROWSER)]
     others = [timing for timing in mine if timing not in like and timing.source != BROWSER]
     in_browser = any(timing.source == BROWSER for timing in like)  # which times float32 whatever is set
-    opened = {comparison.setting(timing) for timing in others}
+    opened = comparison.settings(others)
 
     def belongs(each: Timing) -> bool:
         """Whether a recording is of the sweep, or of a GPU at the sizes of an opened file."""
