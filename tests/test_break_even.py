@@ -49,10 +49,10 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "With the data already on the GPU, a Test GPU is faster than this server's CPU from 64 tokens on."
+        "With the data already on the GPU, a Test GPU is faster than this server's CPU at every length timed, from 64 tokens on."
     )
     assert always.with_copy == (
-        "It is 10 times as fast at 64 tokens, the shortest timed, and 80 times as fast at 512. With the copy to the GPU and "
+        "It is 10 times as fast at 64 tokens and 80 times as fast at 512. With the copy to the GPU and "
         "back, it is 5 times as fast at 64 and 40 times as fast at 512."
     )
     never = crossing(gpu=100.0, copy=1.0)
@@ -78,7 +78,7 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 + copy"} <= drawn.keys()
-    assert "an H100 is faster than this server's CPU from 64 tokens on" in found.headline
+    assert "an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in found.headline
     assert "it is faster from about" in found.with_copy
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
@@ -93,7 +93,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()])
     assert found and found.headline.startswith(
-        "With the data already on the GPU, an H100 is faster than a 2-core CPU from 64 tokens on"
+        "With the data already on the GPU, an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on"
     )
     assert "drawn, but not compared" in found.not_compared
     assert found.open_marks == "Open marks: only one visit (GPU), unstable times (this server)"
@@ -115,7 +115,7 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
     test = run(sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in mine}))
     assert not test.exception and dict(test.query_params) == {}
-    assert "an H100 is faster than this server's CPU from 64 tokens on" in page_text(test)
+    assert "an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
 
@@ -144,9 +144,9 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert "an H100 is faster than a 2-core CPU from 64 tokens on." in told
+    assert "an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on." in told
     assert (
-        "It is 8.8 times as fast at 64 tokens, the shortest timed, and 62 times as fast at 512. With the copy to the GPU and "
+        "It is 8.8 times as fast at 64 tokens and 62 times as fast at 512. With the copy to the GPU and "
         "back, it is about as fast at 64 and 7.7 times as fast at 512." in told
     )
     assert (
@@ -181,7 +181,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
     assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "an H100 is faster than a 2-core CPU from 64 tokens on" in page_text(test)
+    assert "an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on" in page_text(test)
 
 
 def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_do_not_offer_it(monkeypatch):

@@ -37,6 +37,7 @@ BULLETS = {
     "star": "★",
 }  # by mark, for the others a dash
 NO_BULLET = "–"
+COVERED = 2  # cost of a name through which a line goes
 FAR = 20  # pixels from the end of a line beyond which a stroke leads from its name to it
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
@@ -82,13 +83,14 @@ class _Room:
         reach = [across, *(min(1.0, right) for _, right in boxes)]
         near = [abs(height - at - shift) < NEAR for part in reach for height in _heights(others, part)]
         either = (x, y) != last and any(near)
-        return 100 * (names + cut + below + either) + 2 * covered + faintly + 3 * parted + little
+        return 100 * (names + cut + below + either) + COVERED * covered + faintly + 3 * parted + little
 
 
 def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
-    A name is above its line, or elsewhere near if another name or a line is there. Lines without a name are avoided, too.
+    A name is above its line, or elsewhere near if another name or a line is there. Lines without a name are avoided, too. A line
+    behind the others (`zorder`) has no name where it would be on another name or line.
     `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
     name that fits before it is behind its line; `font`: the size of names in pixels.
     Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
@@ -108,12 +110,15 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     end = max(beside, max((x for trace in traces for x in trace.x if x), default=1.0))
     lines = [(_group(trace), _corners(trace, start, end, scale)) for trace in traces]
     room = _Room(start, end, ends[0], scale, lines, [_corners(trace, start, end, scale) for trace in unnamed])
+    behind = {_group(trace) for trace in traces if (trace.zorder or 0) < 0}
     for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
         width = len(name) * font * LETTER
         is_behind = _room_behind(points[-1][0], beside, start) >= width
         places: list[Place] = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
         places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
         costs = [room.cost(place, group, width, points[-1]) for place in places]
+        if group in behind and min(costs) >= COVERED:
+            continue
         (x, y), shift, is_behind = places[costs.index(min(costs))]
         room.taken.append(scale * log10(y) + shift)
         text = f"{bullet} {escape(name)}"

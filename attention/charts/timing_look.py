@@ -43,8 +43,13 @@ PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct f
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
 ROOFS = ("solid", "dash", "dot", "dashdot")  # dashes of limits, which are grey
 BROWSER_SYMBOLS = ("star", "hexagram", "star-diamond", "star-square", "star-triangle-up", "star-triangle-down")
-FIRST_DASHES = {"SDPA": "solid", "matmul softmax matmul": "dash", "core with weights": "dot", "SDPA math": "dashdot"}
-MORE_DASHES = ("longdash", "longdashdot", *(f"{long}px,{gap}px" for gap in (2, 5, 8) for long in (2, 5, 9, 14, 20, 28)))
+FIRST_DASHES = {
+    "SDPA": "solid",
+    "matmul softmax matmul": "dash",
+    "core with weights": "longdash",
+    "SDPA math": "dashdot",
+}
+MORE_DASHES = ("longdashdot", *(f"{long}px,{gap}px" for gap in (2, 5, 8) for long in (2, 5, 9, 14, 20, 28)))
 USUAL = {  # the places of settings besides the first among colours and marks, so that they stay when others are added
     ("float32", "causal"): 1,
     ("bfloat16", "full"): 2,

@@ -58,7 +58,7 @@ class BreakEven:
         said = f"With the data already on the GPU, {gpu} is faster than {cpu}"
         if since > shortest:
             return f"{said} from about {since:,.0f} tokens on."
-        return f"{said} from {shortest:,} tokens on."
+        return f"{said}{' at every length timed,' * self._is_first(shortest)} from {shortest:,} tokens on."
 
     @property
     def with_copy(self) -> str:
@@ -68,9 +68,8 @@ class BreakEven:
         ends = shortest, longest = self.alone.shortest, self.alone.longest
         alone = f"{self._as_fast(longest)} at {longest:,}"
         if self.alone.length <= shortest:
-            first = min({point.length for point in self.cpu.points} & {point.length for point in self.gpu.points})
-            why = "the shortest timed" if shortest == first else "the shortest with stable times"
-            alone = f"{self._as_fast(shortest)} at {shortest:,} tokens, {why}, and {alone}"
+            why = "" if self._is_first(shortest) else ", the shortest with stable times,"
+            alone = f"{self._as_fast(shortest)} at {shortest:,} tokens{why} and {alone}"
         copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
         if self.moved.length is None:
             copied = ["at no length faster"]
@@ -113,6 +112,10 @@ class BreakEven:
         stable = [each for each in cpu_gpu_summary.ratios(self.cpu, self.gpu) if each.is_stable]
         first, *others = (each.moved for each in stable)
         return abs(first - 1) <= EQUAL and all(each > 1 for each in others)
+
+    def _is_first(self, length: int) -> bool:
+        """Whether a length is the shortest at which both were timed."""
+        return length == min({point.length for point in self.cpu.points} & {point.length for point in self.gpu.points})
 
     def _ratio(self, length: int, copied: bool = False) -> float:
         """How many times as fast as the CPU the GPU is at a length."""

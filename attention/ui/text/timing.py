@@ -132,7 +132,7 @@ KEPT = (
     "below."
 )
 
-SETTINGS = "Set in the menu: {masks} mask, {dtypes}, {passes}."  # on phones
+SETTINGS = "Settings: {masks} mask, {dtypes}, {passes}."  # on phones, and where sizes set them
 AND = " and "
 
 # The charts and tables.
@@ -195,7 +195,7 @@ ONE_SETTING = "*Break-even* is only for these sizes with the full mask, float32,
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
 AS_RATIO = "As a ratio"  # of times, instead of the times
-LIMITS = "Limits by data sheet"
+LIMITS = "Bounds by data sheet"
 LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
