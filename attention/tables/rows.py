@@ -185,12 +185,14 @@ def mostly(found: Row, what: str) -> str:
 def puts(found: Row, what: str, largest: bool = False) -> str:
     """Returns which keys get how much of a row that is a distribution, and what all others get: the predicate of a sentence.
 
-    At most `NAMED` keys are named, and none of a row that is spread. `largest`: only the first part of it.
+    At most `NAMED` keys are named, and none of a row that is spread. `largest`: only the first part of it, with the keys that
+    get as much as the first one.
     """
     if _spreads(found):
         spread = mostly(found, what)
         return spread if largest else f"{spread}; the largest weight is {format_percent(found.greatest)}"
-    named = heaviest(found, 1 if largest else min(NAMED, found.main_keys))
+    equal = sum(round(abs(weight), 3) == round(abs(found.greatest), 3) for weight in found.keys["weight"])
+    named = heaviest(found, (equal if equal <= NAMED else 1) if largest else min(NAMED, found.main_keys))
     keys = sorted(
         zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
     )
@@ -198,7 +200,7 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     most = math.nextafter(1, 0) if rest else 1.0  # a weight that is rounded to one, beside others, is not all
     shares = [f"{format_percent(min(weight, most))} on {format_token(token, at, 'key')}" for weight, token, at in keys]
     shares[0] = shares[0].replace(" on ", " of its weight on ", 1)
-    said = f"puts {', '.join(shares)}"
+    said = f"puts {(' and ' if largest else ', ').join(shares)}"
     if largest or not others:
         return said
     if others == 1:
