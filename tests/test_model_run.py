@@ -245,8 +245,8 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert text_start.OWN_FIRST.format(query=f"“{words[first]}”", key=f"“{words[key]}”").strip() in said
     expected = trace(Config.of(source, layer=LAYER, temperature=4.0)).weights[LAST_HEAD, first + 1]
     warm = page_text(open_step(test, "weigh", temperature=4.0))
-    assert f"At temperature 4 the largest weight is {format_percent(float(expected.max()))}." in warm
-    assert "temperature 4: not as MiniLM computes it" in warm
+    assert f"a weight of **{format_percent(float(expected.max()))}** at temperature 4." in warm
+    assert "Not as trained: temperature 4" in warm
     assert text_start.OWN_TAKE_OVER in page_text(open_step(test, "take over", temperature=4.0))
     back = type_on_start(test, "")
     assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")

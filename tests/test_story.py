@@ -167,15 +167,19 @@ def test_the_finding_is_true_of_what_is_shown():
     assert "“bank” puts **66.4%** of its weight on “account”." in words(test)
     assert test.query_params == {ENTRY: "sentence.account"}
     test.button(key="next weigh").click().run()
+    assert "“bank” has its largest score with “account”: a weight of **66.4%**." in words(test)
     test.button(key="temperature 4").click().run()
-    assert "At temperature 4 the largest weight is 23" in words(
-        test
-    ) or "At temperature 4 the largest weight is 1" in words(test)
+    largest = format_percent(row(sentence="account", temperature=4.0).max().item())
+    assert f"a weight of **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
+    assert "It mixes other words in" not in words(test)  # that is recorded with the model's own temperature
     assert "The closest of these words is “money” before (" in words(
         test
     ) and "and **after six layers**, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
+    assert "of four words, **“money”** is closest to “bank” before and after six layers." in words(test)
+    test.button_group(key="story_sentence").set_value("river").run()
+    assert "“bank” was closer to “money” than to **“river”**; after six layers, the other way round." in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
     assert "“bank” puts" in words(test) and not test.exception
 
@@ -198,6 +202,13 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little
     changes = [move.change for move in moves("river", 5, row(**changed))]
     assert (min(changes), max(changes)) == pytest.approx(ends, abs=5e-5)
     assert expected.format(least=0.005) in said and "moves it most towards" not in said
+
+
+def test_a_change_that_is_labelled_0_005_is_not_called_less():
+    packed = "step.take over~temperature.7.4"
+    changes = [move.change for move in moves("river", 5, row(temperature=7.4))]
+    assert max(map(abs, changes)) < 0.005 == max(abs(round(change, 3)) for change in changes)
+    assert text.MOVED_TO_NONE.format(least=0.005) in words(visit({ENTRY: packed}))
 
 
 @pytest.mark.parametrize("query", [3, 8])
@@ -263,8 +274,8 @@ def test_exponentials_of_too_many_digits_are_left_out():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    assert "If all 6 tokens that “bank” sees were equal, each would get 16.7%." in words(causal)
-    assert "If all 11 tokens that “bank” sees were equal, each would get 9.1%." in words(usual)
+    assert "With equal scores, each of the 6 tokens would get 16.7%." in words(causal)
+    assert "With equal scores, each of the 11 tokens would get 9.1%." in words(usual)
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]
@@ -276,8 +287,8 @@ def test_equal_weights_are_those_of_the_visible_keys():
 @pytest.mark.parametrize(
     ("packed", "said"),
     [
-        ("mask.causal", "mask causal: not as MiniLM computes it"),
-        ("scale.none~temperature.4", "scale none, temperature 4: not as MiniLM computes it"),
+        ("mask.causal", "Not as trained: mask causal"),
+        ("scale.none~temperature.4", "Not as trained: scale none, temperature 4"),
     ],
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
@@ -288,7 +299,7 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
         and "With the model's own settings:** This **head** was picked: from “bank”, only 1 of the 72 heads has its"
         in changed
     )
-    assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
+    assert "Not as trained" not in usual and "With the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
 
 

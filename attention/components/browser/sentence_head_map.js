@@ -2,10 +2,12 @@
 
 import { paint } from "./cells.js";
 import { createElement, find, signs } from "./elements.js";
+import { AXES } from "./sentence_head_words.js";
 
 /** @typedef {import("./sentence_head.js").Sentence} Sentence */
 
-const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13;  // pixels: width of a letter, gap, smallest cell, height of a label
+const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13, CORNER = 48;  // pixels: width of a letter, gap, smallest cell, height of a label, and
+                                             // the least room of labels, which holds the names of the axes as well
 
 /**
  * Sets the size of the map, and of its labels.
@@ -13,7 +15,7 @@ const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13;  // pixels: width of a letter
  */
 export function layOutMap({ map, data, width, neutrals }) {
   const letters = Math.max(...data.tokens.map((token) => signs(token).length));
-  const room = Math.round(letters * LETTER) + GAP, ratio = window.devicePixelRatio || 1;
+  const room = Math.max(CORNER, Math.round(letters * LETTER) + GAP), ratio = window.devicePixelRatio || 1;
   const cell = Math.max(LEAST, Math.floor((Math.min(data.height, width - room) / data.columns) * ratio) / ratio);
   const canvas = find(map, "canvas", HTMLCanvasElement), side = Math.round(cell * data.columns * ratio);
   if (canvas.width !== side) Object.assign(canvas, { width: side, height: Math.round(cell * data.rows * ratio) });
@@ -42,6 +44,7 @@ function setLabels(map, tokens, step) {
       map.append(label);
     });
   }
+  map.append(createElement("span", "axes", AXES));
 }
 
 /**

@@ -16,6 +16,7 @@ export const MARKUP = `
 
 export const HINT = "Point at a token, or tap it, to see its weights.";
 export const SHORT_HINT = "Point at a token, or tap it.";
+export const AXES = "query ↑\nkey →";
 export const MAP_HINT = "Rows: queries, columns: keys.";
 
 /** @param {string} mask */

@@ -3,6 +3,11 @@
 TITLE = "What does attention do to a word?"
 FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
+WEIGHED = "{query} has its largest score with {key}: a weight of **{weight}**{temperature}."
+WEIGHED_ITSELF = "{query} has its largest score with itself: a weight of **{weight}**{temperature}."
+AT_TEMPERATURE = " at temperature {temperature}"
+BECOMES = "It mixes other words in: {query} was closer to “{first}” than to **“{last}”**; after six layers, the other way round."
+STAYS = "It mixes other words in: of {count} words, **“{last}”** is closest to {query} before and after six layers."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
@@ -10,7 +15,7 @@ OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, hea
 OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
-CHANGED = ":orange-badge[Learned, but {settings}: not as MiniLM computes it]"
+CHANGED = ":orange-badge[Not as trained: {settings}]"
 SIZES = " This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
@@ -38,35 +43,40 @@ UNDERSTOOD = (
     "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "
     "layers."
 )
-OWN_FIRST = "{query} is selected because its weight on {key} is the largest of a whole word on a different one. "
+OWN_FIRST = "{query} is selected: its weight on {key} is the largest that a word here puts on a different one. "
 OWN_LOOK = (
     "This head was chosen for “bank” in the two sentences above. In yours it may show little, and other heads more."
 )
 OWN_PARTS = " A token with “{mark}” continues a word."
 OWN_IN_LINK = "Your sentence is part of the link of this page."
 OWN_TAKE_OVER = (
-    "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
-    "weight, multiplies the sum by its **output matrix**, and adds that to the vector of the token."
+    "A learned matrix turns the vector of each token into a **value**, which it passes on. The head adds up the values, each "
+    "times its weight, multiplies the sum by its **output matrix** and adds the result to the vector of the token."
 )
-OWN_NOT_COMPARED = "**What a word becomes** is recorded for the two sentences above: choose one of them to see it."
+OWN_NOT_COMPARED = "**What a word becomes** is recorded for the two sentences above."
+OWN_COMPARED = "Show it for “{word}”"
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_MODEL = "See all its heads on Model"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
-SHARPEN = "Try another **temperature**:"
+SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
-    "the **score**. {scaling} {softmax}"
+    "Each token is a vector. Learned matrices turn it into a **query** q, what it looks for, and a **key** k, what it offers. "
+    "The **score** of two tokens is q · k{scaling} {softmax}"
 )
 SCALING = {
-    "1/sqrt(d_head)": "It is divided by √{d_head}, as a sum of {d_head} products varies about √{d_head} times as much as one.",
-    "1/d_head": "It is divided by {d_head}, the number of channels.",
-    "none": "It is not scaled here, so exp makes differences far larger.",
+    "1/sqrt(d_head)": (
+        ", divided by √{d_head}: a sum of {d_head} products varies about √{d_head} times as much as one, which would sharpen "
+        "the weights."
+    ),
+    "1/d_head": ", divided by {d_head}, the number of channels.",
+    "none": ", not scaled here: exp makes the differences far larger.",
 }
-SOFTMAX = "The **softmax** takes exp and divides by the sum."
+SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
 SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp has too many digits
+MASKED = " Masked tokens get no weight."
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
     "| q · k | {products} | |\n| {scaled} | {scores} | |\n"
@@ -77,16 +87,13 @@ SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none":
 DIVIDED = "{scaled}, ÷ {temperature}"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
-ROW = (
-    "At temperature {temperature} the largest weight is {largest}. If all {visible} tokens that {query} sees were equal, "
-    "each would get {uniform}."
-)
+ROW = "With equal scores, each of the {visible} tokens would get {uniform}."
 TAKE_OVER = (
-    "Learned matrices give each token a **value**, a vector that it passes on. The head sums them, each times its "
-    "weight{weight}, and adds that, times its **output matrix**, to the vector of {query}."
+    "A learned matrix turns the vector of each token into a **value**. The head adds up the values, each times its "
+    "weight{weight}, multiplies the sum by its **output matrix** and adds the result to the vector of {query}."
 )
 SO = " ({weight} for {key})"
-COMBINED = "**Which words is {query} closer to now?** Their **cosine** says it: 1 for vectors that point the same way."
+COMBINED = "**Which words is {query} closer to now?** The **cosine** is 1 for vectors that point the same way."
 NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
 MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."

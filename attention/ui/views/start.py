@@ -47,7 +47,9 @@ def view(story: Story) -> None:
         story = replace(story, sentence=STORIES.defaults["sentence"])
     config = _config(story)
     trace = results.heads.trace(config)
-    heading.draw_heading("start", start_steps.finding(trace), _badge(story, config), _help(story, config), text.TITLE)
+    heading.draw_heading(
+        "start", start_steps.finding(story, trace), _badge(story, config), _help(story, config), text.TITLE
+    )
     _draw_sentences(story)
     if config.tokens > MOST:
         st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
@@ -60,13 +62,13 @@ def view(story: Story) -> None:
         picture, told = st.columns([9, 7], gap="medium")
     with picture:
         _draw_sentence_head(config, *PARTS if present.is_embedded() else ("map",))
-        proof.badge(config)
-        if not present.is_embedded():
-            terms.draw("start")
     with told:
         start_steps.draw(story, trace)
         if story.is_own:
             _link_to_model(story)
+    proof.badge(config)
+    if not present.is_embedded():
+        terms.draw("start")
 
 
 def _draw_sentence_head(config: Config, *parts: str) -> None:

@@ -28,6 +28,7 @@ from attention.ui.text import terms
 from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
+COUNTS = {4: "four"}
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -66,18 +67,25 @@ def draw(story: Story, trace: Trace) -> None:
                     part(story, trace)
 
 
-def finding(trace: Trace) -> str:
-    """What the selected row shows, in a sentence."""
+def finding(story: Story, trace: Trace) -> str:
+    """What the selected row shows, in a sentence that follows the step."""
     row, query = selected_row(trace), trace.config.query_index
+    name = token_name(trace, query)
     if not float(row.sum()):
-        return text.NOTHING.format(query=token_name(trace, query))
+        return text.NOTHING.format(query=name)
+    step = "look" if card_bar.is_waiting() else story.step
+    if step == "take over" and _is_compared(story, trace) and not story.altered:
+        found = moves(story.sentence, query, row)
+        first, after = _closest(found)
+        said = text.STAYS if first.word == after.word else text.BECOMES
+        return said.format(query=name, first=first.word, last=after.word, count=COUNTS.get(len(found), len(found)))
     most = int(row.argmax())
     said = text.FINDING if most != query else text.ITSELF
-    return said.format(
-        query=token_name(trace, query),
-        key=token_name(trace, most),
-        weight=format_percent(float(row[most])),
-    )
+    if step == "weigh":
+        said = text.WEIGHED if most != query else text.WEIGHED_ITSELF
+    changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
+    weight = format_percent(float(row[most]))
+    return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed)
 
 
 def _as_recorded(story: Story, said: str) -> str:
@@ -153,23 +161,16 @@ def _sharpen(story: Story, trace: Trace) -> None:
 
 def _weigh(story: Story, trace: Trace) -> None:
     """Draws how weights come about, with the largest ones of the row."""
-    row, visible = selected_row(trace), int(visible_keys(trace).sum())
+    visible = int(visible_keys(trace).sum())
     scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
     softmax = text.SOFTMAX if visible and is_readable(trace) else text.SOFTMAX_LARGE
-    st.markdown(text.WEIGH.format(scaling=scaling, softmax=softmax))
+    masked = "" if bool(visible_keys(trace).all()) else text.MASKED
+    st.markdown(text.WEIGH.format(scaling=scaling, softmax=softmax) + masked)
     if visible:
         if not card_bar.is_waiting():
             with st.container(key="scores"):
                 st.markdown(scores_table(story, trace))
-        st.caption(
-            text.ROW.format(
-                query=token_name(trace, trace.config.query_index),
-                largest=format_percent(float(row.max())),
-                visible=visible,
-                uniform=format_percent(1 / visible),
-                temperature=f"{story.temperature:g}",
-            )
-        )
+        st.caption(text.ROW.format(visible=visible, uniform=format_percent(1 / visible)))
 
 
 def _is_compared(story: Story, trace: Trace) -> bool:
@@ -220,7 +221,7 @@ def _after_layers(story: Story, trace: Trace) -> None:
     ]
     low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
     chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
-    first, after = max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
+    first, after = _closest(found)
     template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
@@ -228,6 +229,11 @@ def _after_layers(story: Story, trace: Trace) -> None:
     meant = terms.explanation("layer", "feed-forward layer")
     st.markdown(_as_recorded(story, said), help=f"{_rise_sentence(found)} {meant}".strip())
     _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+
+
+def _closest(found: list[Move]) -> tuple[Move, Move]:
+    """The word that the selected token is closest to before the head, and the one after all layers."""
+    return max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
 
 
 def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
@@ -239,6 +245,11 @@ def _pass_on(story: Story, trace: Trace) -> None:
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
         st.markdown(text.OWN_NOT_COMPARED)
+        name, shipped = next(iter(SENTENCES.items()))
+        changes = {"sentence": name, "query": WORD}
+        st.button(
+            text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word"
+        )
         return
     row = selected_row(trace)
     most = int(row.argmax())
@@ -253,10 +264,10 @@ def _change_text(move: Move) -> str:
 
 
 def _move_sentence(found: list[Move]) -> str:
-    if max(abs(move.change) for move in found) < LEAST:
+    if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
         return text.MOVED_TOO_LITTLE.format(least=LEAST)
     closer = max(found, key=lambda move: move.change)
-    change = closer.change
+    change = round(closer.change, 3)
     return (
         text.MOVED.format(closer=closer.word, change=format_change(change, places=3))
         if change >= LEAST
@@ -296,5 +307,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
     "weigh": ((_sharpen,), (_weigh,)),
-    "take over": ((_pass_on, _take_over), (_after_layers,)),
+    "take over": ((_pass_on, _take_over, _after_layers), ()),
 }
