@@ -28,6 +28,7 @@ OFFERED: dict[str, Sequence[Any]] = {
 }
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("masks", "dtypes", "passes", "lengths")
+PAPERS = "papers"  # the chart at published sizes
 PUBLISHED = ("mask", "d_head", "work", "lines")  # of the chart at published sizes
 
 
@@ -37,10 +38,11 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     If the chart does not follow them, they are folded and disabled, as a change would show another chart in its place. At
     published sizes there are those of that chart instead.
     """
-    fixed = _fixed(sweep, bool(stops["recordings"]))
-    if fixed == text.SWEEP_PUBLISHED:
+    chart = _fixed_chart(sweep, bool(stops["recordings"]))
+    if chart == PAPERS:
         _published(sweep, change)
         return
+    fixed = text.SWEEP_BREAK_EVEN if chart else ""
     st.caption(fixed or text.SWEEP_ABOUT)
     first = () if fixed else FIRST
     for name in first:
@@ -71,16 +73,16 @@ def _published(timed: Timed, change: Change) -> None:
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Everything that the controls show of a sweep, except the values of the widgets themselves."""
     options = (tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
-    return _longest(sweep), bool(sweep.tokens), _fixed(sweep, False), sweep.work, sweep.method, *options
+    return _longest(sweep), bool(sweep.tokens), _fixed_chart(sweep, False), sweep.work, *options
 
 
-def _fixed(sweep: Timed, has_opened: bool) -> str:
-    """Why the chart has other sizes than those of the controls; empty if it follows them, as it does for opened recordings."""
+def _fixed_chart(sweep: Timed, has_opened: bool) -> str:
+    """Which chart has other sizes than those of the controls; empty if it follows them, as it does for opened recordings."""
     if sweep.picture == LINES or has_opened or is_set(sweep):
         return ""
     if sweep.picture != BREAK_EVEN:
-        return text.SWEEP_PUBLISHED
-    return text.SWEEP_BREAK_EVEN if results.timing.ships_break_even() else ""
+        return PAPERS
+    return BREAK_EVEN if results.timing.ships_break_even() else ""
 
 
 def _widget(name: str, sweep: Sweep, change: Change, fixed: str) -> None:
