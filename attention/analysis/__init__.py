@@ -1,6 +1,7 @@
 """Questions about attention, one per file; each takes tensors or a config and returns named numbers.
 
-Does it equal PyTorch's (`parity`)? What do heads do, in words (`head_roles`), in all statistics (`head_numbers`), for
+Does it equal PyTorch's (`parity`)? What do heads do, in words (`head_roles`; the
+kinds of keys are in `head_kinds`, heads that are built by a rule in `built_roles`), in all statistics (`head_numbers`), for
 maps (`map_numbers`)? How far are heads apart (`head_distances`)? How is one row computed (`row_stages`), what does the
 head add to the output (`weighted_values`), how are all weights distributed (`distribution`)? Why divide by the root of
 d_head (`scaling`), and what do number types change (`number_types`)? What do positions do by

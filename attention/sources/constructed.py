@@ -102,18 +102,16 @@ def random(head: int) -> bool:
     return head % 8 == 7
 
 
-def broad(head: int) -> bool:
-    """Whether the head is so weak that it attends to all keys alike."""
-    return head % 8 == 6
-
-
-def rule(head: int) -> str | int:
-    """Returns the kind of keys that a head was built to attend to, as `analysis.head_roles` names it; "" if not a single one.
+def rule(head: int) -> tuple[str | int, ...]:
+    """Returns the kinds of keys that a head was built to attend to, as `analysis.built_roles` names them.
 
     A number is that of tokens back, and `{unit}` is what a token is called.
     """
     short, long = OFFSETS[head // 8 % 4]
-    return ("same {unit}", short, "first {unit}", long, "nearby", "", "", "")[head % 8]
+    same = "same {unit}"
+    return ((same,), (short,), ("first {unit}",), (long,), ("nearby",), (same, short), ("uniform",), ("random",))[
+        head % 8
+    ]
 
 
 def values_to_output(c: int, heads: int, width: int, own: int) -> tuple[Float[Tensor, "c h_e"], Float[Tensor, "h_e c"]]:

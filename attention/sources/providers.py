@@ -161,11 +161,16 @@ def is_random(config: Config, head: int) -> bool:
     return is_hand_built(config) and config.input != BEFORE and constructed.random(head)
 
 
-def built_rules(config: Config) -> list[str | int]:
+def built_rules(config: Config) -> list[tuple[str | int, ...]]:
     """Returns the rule by which each head was built, as `constructed.rule`; [] if they were not, or have two softmaxes."""
     if not is_hand_built(config) or config.head_softmax.halves > 1:
         return []
-    return [constructed.rule(head) for head in range(config.heads)]
+    rules = [constructed.rule(head) for head in range(config.heads)]
+    # if tokens know the one before, no head is random: it attends to what followed the same word
+    return [
+        ("induction",) if constructed.random(head) and config.input == BEFORE else rule
+        for head, rule in enumerate(rules)
+    ]
 
 
 def unit(config: Config) -> str:

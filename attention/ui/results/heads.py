@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from attention.analysis.head_roles import Role
+from attention.analysis.head_kinds import Role
 from attention.analysis.head_roles import roles as what_they_do
 from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_distances import Distances
-from attention.analysis.head_roles import Role, roles
+from attention.analysis.head_kinds import Role
+from attention.analysis.head_roles import roles
 from attention.charts.thumbnail import page_thumbnail, png
 from attention.comparison.head_changes import compare_sides
 from attention.comparison.sides import side_of

@@ -8,7 +8,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from attention.analysis.head_roles import Role, roles_of_maps
+from attention.analysis.head_kinds import Role
+from attention.analysis.head_roles import roles_of_maps
 from attention.analysis.map_numbers import numbers as map_profile
 from attention.analysis.parity import Parity, worst
 from attention.analysis.parity import map_parity as map_against_torch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attention.analysis.head_roles import Role
+from attention.analysis.head_kinds import Role
 from attention.analysis.head_survey import HeadSurvey
 from attention.config import Config
 from attention.ui import results

@@ -7,12 +7,10 @@ CELLS = "**A head** decides how much each {unit} (row, query) takes from each {u
 BUILT = "These were built by hand to show rules. "
 TRY = "**Try:** click another map."
 UNNAMED = " A head has a name only if this text shows its rule."
-BUILT_UNNAMED = "Built by hand, and named if this text shows their rule."  # as long as BUILT and TRY
 NO_ROLE = "has no clear role here."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 SINK = "**Sink:** a token that takes spare weight."
-CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
 FORMULAS = "Point at a column title for its formula."
 
@@ -25,7 +23,6 @@ TOKENS_CROSS = "{tokens:,} tokens and {keys:,} of another sequence"
 SUMS = "A row is a query: {sums}. "
 EXAMPLES = "New here? See examples"
 RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title
-RANDOM = "random"
 DOES = "**{head}** {role}"
 
 # The selected row.

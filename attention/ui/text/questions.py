@@ -32,7 +32,7 @@ UNSAID = "A description of what heads do appears here once the answer is reveale
 
 # The keys of a row.
 QUERY = "Query"
-ROW = "{query} in {head} has {visible:,} visible keys{mask}. Which key gets the largest weight?\n\n{tokens}\n\n{facts}"
+ROW = "{query} in {head} has {visible:,} visible keys{mask}. Which key gets the largest weight?\n\n{facts}\n\n{tokens}"
 UNDER = " under **{mask}**"
 EVEN = "all about equally"
 EACH = "Each of the {count:,} keys gets {weight}."
@@ -44,16 +44,9 @@ NO_TEXTS = "The tokens have no texts, only positions from 0 to {last:,}."
 SELECTED = "**{token}**"
 FROM = "“{source}”: {label}."
 FACTS = "Projections: {projections}; positions: {positions}."
-RANDOM, WEAK = "random", "random and made weak"  # of two heads among hand-built ones
+RANDOM = "random"  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
 BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
-RULED = "This head was built by hand to attend to {rule}. "
-RULES = {
-    "same {unit}": "the same {unit}, itself included",
-    "first {unit}": "the first {unit}",
-    "nearby": "nearby {unit}s",
-}
-BACK = "the {unit} {count} back"
 ADDED = "Projections: {projections}; added position encoding: {positions}."
 NOT_ADDED = "Projections: {projections}."
 BECAUSE = "{why} **{head}** {does}"

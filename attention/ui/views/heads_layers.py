@@ -121,7 +121,7 @@ def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> s
 def has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
     """Whether a head is called after a pattern: uniform weights have well less there, which is not so in any text."""
     role = found[cell[0]].roles[cell[1]]
-    return role is not None and name in role.name
+    return role is not None and role.shows and name in role.name
 
 
 def usual_metric(config: Config) -> str:

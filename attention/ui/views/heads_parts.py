@@ -9,8 +9,8 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.analysis.head_kinds import Role
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.head_roles import Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
@@ -66,7 +66,7 @@ def _examples() -> None:
 
 
 def help_text(config: Config) -> str:
-    """Which heads the page shows, what their rows sum to, and what the mask does."""
+    """Which heads the page shows, what their rows sum to, and what the mask does; unless a question asks, how they were made."""
     recorded = text.RECORDED.format(layer=config.layer, source=escape(source_title(config.source)))
     tokens = (text.TOKENS_CROSS if config.is_cross else text.TOKENS).format
     return (
@@ -79,7 +79,7 @@ def help_text(config: Config) -> str:
             rule=text.OWN if idle("mask", config) else config.rule.help,
             gate=text.GATE if config.gate != OFF else "",
         )
-        + f" {provenance.full_text(config)}"
+        + f" {'' if questions.is_hidden(config) else provenance.full_text(config)}"
     )
 
 
@@ -91,21 +91,18 @@ def _row_sums(config: Config) -> str:
 
 
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
-    """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it.
+    """The names next to the head numbers: the role, or "" if there is no role or a question asks for it.
 
     A role of a real model has a second line, which is shown on hover: on how many short texts the head has it.
     """
     if questions.unsaid(config):
         return [""] * len(roles)
-    return [
-        role_name(config, config.layer, head, role) if role else text.RANDOM * is_random(config, head)
-        for head, role in enumerate(roles)
-    ]
+    return [role_name(config, config.layer, head, role) if role else "" for head, role in enumerate(roles)]
 
 
 def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
-    said = escape(role.says) if role else text.CHANCE if is_random(config, config.head) else text.NO_ROLE
+    said = escape(role.says) if role else text.NO_ROLE
     if questions.unsaid(config):
         return questions.unsaid_finding()
     return text.DOES.format(head=_head_name(config), role=said)
@@ -116,7 +113,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     role = roles[config.head]
     if questions.unsaid(config):
         return questions.unsaid_finding()
-    if role or is_random(config, config.head) or not (distributes(config) and found.seeing):
+    if role or not (distributes(config) and found.seeing):
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
@@ -141,7 +138,7 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
     if is_built and not sink:
-        more = text.BUILT_UNNAMED if unnamed else text.BUILT + text.TRY
+        more = text.BUILT + text.TRY
     else:
         more = (text.SINK if sink else text.TRY * (config.heads > 1)) + text.UNNAMED * unnamed
     return text.CELLS.format(unit=unit(config), more=more).rstrip()

@@ -8,8 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from attention.analysis.head_kinds import Role
 from attention.analysis.head_numbers import EVERY
-from attention.analysis.head_roles import Role
 from attention.analysis.repeats import Copy
 from attention.charts import heatmap
 from attention.charts.layers import Room

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.analysis.head_roles import Role
+from attention.analysis.head_kinds import Role
 from attention.array_files.limits import DataError
 from attention.charts.layers import Room
 from attention.codec import to_query

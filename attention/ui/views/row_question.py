@@ -1,6 +1,7 @@
 """The question that hides the Heads page: which key gets most of a query's weight?
 
-The user sees the tokens with their positions and how queries and keys are made, but neither a weight nor the head's role.
+The user sees how queries and keys are made, and of a long sequence the tokens that matter (the map below has those of a
+short one), but neither a weight nor the head's role or rule.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from collections.abc import Sequence
 
 import torch
 
-from attention.analysis.head_roles import COUNTS, Role
+from attention.analysis.head_kinds import Role
 from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_head, format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
-from attention.sources import constructed
 from attention.sources.providers import (
-    built_rules,
     distributes,
     is_random,
     label,
@@ -36,11 +35,8 @@ from attention.ui.text import questions as text
 ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair question
 ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
 WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
-LISTED, FIRST, AROUND = (
-    40,
-    2,
-    6,
-)  # up to LISTED tokens all are shown; otherwise the first, and those around each that matters
+GUESSES = 5  # at most, with the right one and EVEN
+LISTED, FIRST, AROUND = 40, 2, 6  # of more than LISTED tokens, the first are listed, and those around each that matters
 
 
 def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
@@ -56,7 +52,7 @@ def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
     best = max(key for key in seen if weights[key] >= (1 - ROUNDING) * most)
     equal, wrong = [key for key in seen if alike[key] and key != best], [key for key in seen if not alike[key]]
     even = not wrong
-    others = _thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong)[:3]
+    others = (_thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong))[: GUESSES - 2]
     keys = sorted([best, *others])
     guesses = (*(_token_label(config, key) for key in keys), text.EVEN)
     asked = text.ROW.format(
@@ -64,9 +60,9 @@ def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
         head=_head_name(config).lower(),
         visible=len(seen),
         mask=_under(config),
-        tokens=_token_lines(config, keys),
         facts=_known_facts(config),
-    )
+        tokens=_token_lines(config, keys),
+    ).rstrip()
     if even:
         weight = _between(config, float(weights[seen].min()), most)
         return Question(asked, guesses, text.EVEN, text.EACH.format(count=len(seen), weight=weight))
@@ -104,12 +100,14 @@ def _under(config: Config) -> str:
 
 
 def _token_lines(config: Config, keys: list[int]) -> str:
-    """The tokens with their positions: all of a short sequence; of a long one, those around the query and the guesses."""
+    """The tokens of a long sequence with their positions: those around the query and the guesses."""
     names = [escape(name) for name in tables.labels(config)]
     if not names:
         return text.NO_TEXTS.format(last=config.tokens - 1)
-    shown, said, last = _places(config, keys), [], -1
-    for at in shown:
+    if config.tokens <= LISTED:
+        return ""
+    said, last = [], -1
+    for at in _places(config, keys):
         token = format_token(names[at], at)
         said += ["…"] * (at > last + 1) + [text.SELECTED.format(token=token) if at == config.query_index else token]
         last = at
@@ -117,8 +115,6 @@ def _token_lines(config: Config, keys: list[int]) -> str:
 
 
 def _places(config: Config, keys: list[int]) -> list[int]:
-    if config.tokens <= LISTED:
-        return list(range(config.tokens))
     near = {at + by for at in (config.query_index, *keys) for by in range(-1, 2)} | {
         config.query_index - by for by in range(AROUND)
     }
@@ -131,26 +127,14 @@ def _known_facts(config: Config) -> str:
         return escape(text.FROM.format(source=source_title(config.source), label=label(config)))
     built, split = config.projections == "constructed", config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
-    if rule := _rule(config):
-        tied = text.RULED.format(rule=rule)
-    elif built:
+    if built:
         tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
     if is_random(config, config.head):
         projections = text.RANDOM
-    elif built and constructed.broad(config.head):
-        projections = text.WEAK
     facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"
-
-
-def _rule(config: Config) -> str:
-    """The keys to which the head was built to attend; "" if it has no single rule, or shares its keys with other heads."""
-    rule = next(iter(built_rules(config)[config.head :]), "") if config.n_kv_heads == config.heads else ""
-    if isinstance(rule, int):
-        return text.BACK.format(unit=unit(config), count=COUNTS[rule])
-    return text.RULES.get(rule, "").format(unit=unit(config))
 
 
 def _head_name(config: Config) -> str:

@@ -9,7 +9,7 @@ from itertools import product
 
 import streamlit as st
 
-from attention.analysis.head_roles import Role
+from attention.analysis.head_kinds import Role
 from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
