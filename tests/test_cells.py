@@ -111,6 +111,10 @@ def test_codes_keep_the_order_and_the_ends():
     assert (codes.diff() > 0).all()
     assert codes[0] == ZERO and codes[-1] == ONE
     assert weights(codes.to(torch.uint16))[[0, -2, -1]].tolist() == [0.0, 0.5, 1.0]
+    nearly = torch.tensor([0.9999, 1 - 2**-24]).reshape(1, 1, 2)
+    for signed in (False, True):  # a browser shows 100% for a weight of one alone
+        found = cells(nearly, torch.ones(1, 2, dtype=torch.bool), 8, signed=signed)
+        assert (weights(found.codes, signed) < 1).all()
 
 
 def test_half_precision_and_views_are_taken():

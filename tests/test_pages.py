@@ -124,6 +124,7 @@ def test_widgets_move_the_link(page):
     assert not test.exception
     assert test.slider(key="d_model").value == 516
     assert not test.warning, "its slider says where it moved"
+    assert any("516 / 12 = 43 (512 is not a multiple of 12)" in each.value for each in test.caption)
     assert query_without_edition(test.query_params) == {
         "tokens": "40",
         "mask": "window",
@@ -151,6 +152,7 @@ def test_what_had_to_move_comes_back_when_it_fits_again():
     assert query_without_edition(test.query_params) == moved | {"temperature": "2.0"}
     assert not test.warning  # said once
     test.slider(key="heads").set_value(8).run()
+    assert not any("not a multiple" in each.value for each in test.caption)
     assert query_without_edition(test.query_params) == {"kv_heads": "4", "head": "6", "temperature": "2.0"}
 
 

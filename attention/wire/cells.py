@@ -252,6 +252,7 @@ def _ups(coding: Coding) -> Int[Tensor, " code"]:
     first = _bits(turns(-11, 0))
     last = first[first > coding.shift + LEAST << drop] - 1  # the bits right before the change
     ups[(last >> drop) - coding.shift] = (1 << drop) - 1 - (last & (1 << drop) - 1)
+    ups[one - 1] = 0  # the code of one is that of no other weight
     return ups
 
 

@@ -10,7 +10,7 @@ import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { splitTrained } from "./heads_grid_trained.js";
-import { createFigure, isCut, paintHead, setCaption } from "./heads_grid_square.js";
+import { createFigure, fitCaption, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme, stopsOn } from "./theme.js";
 
 /**
@@ -195,6 +195,6 @@ function setCaptions({ figures, data, plan }) {
     figure.element.classList.toggle("grouped", size > 0);
     figure.element.classList.toggle("joined", size > 0 && joined(h));
     setCaption(figure, data, h, plan.width);
-    figure.element.classList.toggle("small", isCut(figure.element, plan));
+    fitCaption(figure.element, plan);
   });
 }

@@ -17,7 +17,7 @@ const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 46;  // pixels
 const PANEL = [160, 230], SENTENCE = 168, TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
-const NUMBER = 24, NAME_LETTER = 5.2;  // pixels beside the name of a square, and of one of its letters
+const NUMBER = 24, NAME_LETTER = 5.4;  // pixels beside the name of a square, and of one of its letters
 
 /**
  * Returns whether the window is wide, the width of the readout, the room for labels, and the width that squares have.
@@ -55,7 +55,23 @@ export function arrangeLarge(data, width) {
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
   const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide);
   const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, gridHeight: TITLE + large.height + room };
-  return { ...snapSide({ ...fit, ...shown }, data), large };
+  const widened = wide && fit.stacked ? widenTracks(data, fit, left, panel) : {};
+  return { ...snapSide({ ...fit, ...shown, ...widened }, data), large };
+}
+
+/**
+ * Returns the width of the columns of squares so that as many names as possible fit, and that of the readout, which may
+ * become narrower for it.
+ * @param {GridData} data
+ * @param {{ columns: number, side: number }} fit
+ * @param {number} left  the width that the squares have
+ * @param {number} panel
+ */
+function widenTracks(data, { columns, side }, left, panel) {
+  const gaps = GAP * (columns - 1), most = Math.floor((left + panel - PANEL[0] - gaps) / columns);
+  const wanted = data.names.map((name) => Math.ceil(NAME_LETTER * signs(shortName(name)).length));
+  const track = Math.max(side, ...wanted.filter((width) => width <= most));
+  return { track, panel: panel - Math.max(0, columns * track + gaps - left) };
 }
 
 /**
@@ -64,6 +80,7 @@ export function arrangeLarge(data, width) {
  * @param {number} width
  * @param {number} height
  * @param {boolean} wide
+ * @returns {{ columns: number, side: number, stacked?: boolean }}
  */
 function fitNamed(data, width, height, wide) {
   const plain = fitBeside(data, width, height, wide, TITLE);

@@ -30,6 +30,7 @@ import { arrangeTrained, setTrained } from "./heads_grid_trained.js";
  * @property {number} [panel]  width of the readout, if it is not what is left
  * @property {number} [gridHeight]  height of the grid, if it is not the given one
  * @property {boolean} [stacked]  whether names are below the numbers of heads
+ * @property {number} [track]  width of a column of squares, if their names need more than the squares
  * @typedef {{ ratio: number, pixelHeight: number, pixelWidth: number, height: number, width: number }} Size
  * @typedef {Size & { cell: { height: number, width: number } }} Square
  * @typedef {Fit & Square & { large: import("./heads_grid_large.js").Large }} Plan
@@ -110,7 +111,7 @@ export function setLayout(grid, plan) {
   squares.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
   squares.style.gap = `${GAP}px`;
   squares.style.setProperty("--gap", `${GAP}px`);
-  squares.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
+  squares.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.track ?? plan.width}px)`;
   squares.classList.toggle("roomy", isRoomy(plan));
   squares.classList.toggle("stacked", Boolean(plan.stacked));
   for (const figure of grid.figures) setSquare(figure, plan);

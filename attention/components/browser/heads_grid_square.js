@@ -13,6 +13,7 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
 const WORDED = 110;  // width from which a caption is in words
+const SMALL = 11 / 12;  // of the width, in small letters
 const DOT = 17;  // width of what stands beside the words of a caption
 
 /**
@@ -155,18 +156,21 @@ export function setCaption({ element }, data, h, width) {
   const told = (/** @type {string} */ name) => [name, shared, maximum].filter(Boolean).join(" · ");
   const title = headTitle({}, data.per ? h % data.per : h);
   find(element, "figcaption b").textContent = data.per || width >= WORDED ? title : `${h}`;
-  Object.assign(find(element, "figcaption span"), { textContent: told(shortName(role)), title: told(role) });
+  find(element, "figcaption").title = told(role);
+  find(element, "figcaption span").textContent = told(shortName(role));
 }
 
 /**
- * Whether the title of a square has no room in letters of 12 pixels. It is measured on a canvas, without a layout of the page.
+ * Writes the title of a square in smaller letters if it has no room in letters of 12 pixels; if it has none in these either,
+ * its name is only in the tooltip. It is measured on a canvas, without a layout of the page.
  * @param {HTMLElement} figure
  * @param {import("./heads_grid_layout.js").Plan} plan
  */
-export function isCut(figure, { width, stacked }) {
+export function fitCaption(figure, { width, track = width, stacked }) {
   const name = textWidth(figure, find(figure, "figcaption span").textContent ?? "");
   const number = stacked ? 0 : DOT + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
-  return name + number > width;
+  figure.classList.toggle("small", name + number > track);
+  figure.classList.toggle("unnamed", name * SMALL + number > track);
 }
 
 /** @type {Map<string, number>} */

@@ -48,12 +48,14 @@ export function mirrorMarks(marks) {
 }
 
 const FAINT = 1e-6;  // 0.0001%: a smaller share would have an exponent, or many zeros
+const WHOLE = 0.999;  // a larger share than this is no 100%, as in `format_percent` in attention/number_format.py
 
 /**
- * Returns a percentage with three significant digits, for rows that are distributions.
+ * Returns a percentage with three significant digits, for rows that are distributions; only all of a row is 100%.
  * @type {typeof number}
  */
 export function share(code, weight) {
   if (code < LEAST) return number(code, weight);
+  if (weight > WHOLE && weight < 1) return ">99.9%";
   return code > LEAST && weight >= FAINT ? `${(100 * weight).toPrecision(3)}%` : "<0.0001%";
 }

@@ -17,8 +17,9 @@ READ: dict[str, Callable[[Any], object]] = {  # packed knobs; raises ConfigError
     "ask": lambda setting: decode(setting.ask),
     "against": lambda setting: sides_of(setting) if isinstance(setting, Config) else None,  # elsewhere it is a token
 }
-# Of each slider whose stops change; and the uploaded sources and opened recordings of this visit.
+# Of each slider whose stops change; the uploaded sources and opened recordings of this visit; the chosen d_model, if it moved.
 Stops = dict[str, tuple[Any, ...]]
+CHOSEN_WIDTH = "chosen d_model"
 
 
 def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:

@@ -27,7 +27,7 @@ from attention.pinned import follow_layer, shown_side, sides_of
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title, unit
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, opening_head, own_text
-from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.controls.kind import CHOSEN_WIDTH, Change, Kind, Stops
 from attention.ui.controls.known_values import with_known_values
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
@@ -126,6 +126,8 @@ def widget(name: str, config: Config, stops: Stops, change: Change, off: tuple[s
         st.text_input(KNOBS[name].label, off[0], key=f"ignored {name}: {off[0]}", disabled=True, help=off[1])
     elif name in SLIDERS:
         SLIDERS[name](config, stops.get(name, ()), change)
+        if name == "d_model" and has_scores(config.source):
+            st.caption(_per_head(config, *stops.get(CHOSEN_WIDTH, ())))
     elif name in SPECIAL:
         SPECIAL[name](config, change)
     elif KNOBS[name].choices:
@@ -159,7 +161,12 @@ def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
     if not has_scores(config.source):  # unknown if there are only weights
         return
     knobs.slider("d_model", config, stops, on_change=change)
-    st.caption(text.D_HEAD.format(d_model=config.d_model, heads=config.heads, d_head=config.d_head))
+
+
+def _per_head(config: Config, chosen: int = 0) -> str:
+    """The width of a head, and why d_model is not the chosen one."""
+    said, unit = vars(config) | {"d_head": config.d_head}, config.heads * config.head_softmax.halves
+    return text.D_HEAD.format(**said) + (text.NO_MULTIPLE.format(chosen=chosen, unit=unit) if chosen % unit else "")
 
 
 def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:

@@ -23,7 +23,7 @@ from attention.runtime.threads import one_thread
 from attention.streamlit_internals import draw_instead, has_pages_directory, running_fragments
 from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
-from attention.ui.controls.kind import Kind
+from attention.ui.controls.kind import CHOSEN_WIDTH, Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.menu import page_title
 from attention.ui.session import model_run, present, share, training_heartbeat, uploads
@@ -314,8 +314,9 @@ def _controls(kind: Kind[Any]) -> Part:
 
 
 def _opened_names() -> dict[str, tuple[Any, ...]]:
-    """What this visit has opened: the sources of uploads, and the names of recordings of timings."""
-    return {"source": uploads.sources(), "recordings": tuple(session().kept.opened)}
+    """What this visit has opened: uploads and recordings of timings; and the d_model that was chosen, if it had to move."""
+    chosen = session().here.wishes.get("d_model", 0)
+    return {"source": uploads.sources(), "recordings": tuple(session().kept.opened), CHOSEN_WIDTH: (chosen,)}
 
 
 def _onward(page: str, kind: Kind[Any]) -> Part:

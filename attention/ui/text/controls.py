@@ -9,6 +9,7 @@ THIS_HEAD = "Change this head"
 # A picture.
 ADVANCED = "Advanced"
 D_HEAD = "Per head (d_head): {d_model:,} / {heads} = {d_head}"
+NO_MULTIPLE = " ({chosen:,} is not a multiple of {unit})"
 OF_THIS_MASK = " For this mask: {meaning}."
 FIXED_SIZES = "**{source}:** {sizes}."
 SIZES = {"tokens": "{size:,} {unit}s", "heads": "{size} heads", "d_model": "d_model {size:,}"}  # that a source fixes
