@@ -380,7 +380,7 @@ def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_pl
 
 
 def test_a_run_that_occurs_again_within_a_text_makes_a_high_head_worth_opening_on(monkeypatch):
-    head = SimpleNamespace(name="first token")
+    head = SimpleNamespace(name="first token", shows=True)
     found: Any = {0: SimpleNamespace(numbers={"induction": [0.57], "first": [0.9], "greatest": [0.9]}, roles=[head])}
     bird = "the green bird sings . my uncle fixed the roof . the green bird sings"
     letters = "a b the c d the e f the g h the i j the k the l"

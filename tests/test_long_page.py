@@ -142,3 +142,16 @@ def test_bars_keep_the_greatest_of_their_keys():
     assert tile == 3 and bars["weight"] == weights.view(-1, 3).amax(-1).tolist()
     assert [weights[key].item() for key in bars["key"]] == bars["weight"]
     assert tables.heaviest(row, 4)["weight"] == weights.sort(descending=True).values[:4].tolist()
+
+
+def test_a_button_zooms_in_where_pooling_hides_the_pattern_of_the_head():
+    """That of “same word” in a text that repeats, not that of “one back”."""
+    test = finished_page({"tokens": "2560"})
+    test.button(key="zoom in").click().run()
+    assert not test.exception and query_without_edition(test.query_params) == {
+        "tokens": "2560",
+        "rows": "2496-2559",
+        "cols": "2496-2559",
+    }
+    assert "zoom in" not in [each.key for each in test.button], "it is zoomed in"
+    assert "zoom in" not in [each.key for each in finished_page({"tokens": "2560", "head": "1"}).button]

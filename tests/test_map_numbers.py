@@ -8,16 +8,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention import head_maps
+from attention import Config, head_maps
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.map_numbers import numbers
+from attention.analysis.map_numbers import hides_pattern, numbers
 from attention.heads import METRICS, profile, row_entropy
 from attention.maps import strips, zoom
+from attention.maps.blocks import choices, visible
 from attention.maps.exact import each_head
 from attention.maps.scoring import exponentials
 from attention.maps.strips import Strip
 from attention.masks import MASKS, Rule, causal, window
 from attention.operations.positions import POSITIONS
+from attention.sources.chunks import queries_and_keys
 from tests.position_oracle import bias
 from tests.samples import examples
 from tests.softmax_oracle import NO_DISTRIBUTIONS
@@ -100,3 +102,16 @@ def test_positions_only_lower_scores_and_nothing_is_added_to_a_query_s_own():
     for rule in filter(lambda rule: rule.to_scores, POSITIONS.values()):
         found = rule.to_scores(at[:, None], at, heads, 12)
         assert bool((found <= 0).all()) and not found.diagonal(0, 1, 2).any()
+
+
+@pytest.mark.parametrize("tokens", [300, 512])
+def test_pooling_hides_the_pattern_of_a_head_with_large_weights_in_every_tile(tokens):
+    """The built head “same word” has them in a text that repeats; one with uniform weights has none, and diagonals are seen."""
+    config = Config(tokens=tokens)
+    query, key = queries_and_keys(config)
+    maps = head_maps(query, key, config.rule, side=tokens // 20).pooled_by("max")
+    seen = visible(config.rule, tokens, config.span, maps.tile)
+    keys = choices(config.rule, tokens, config.span)
+    found = [hides_pattern(head, seen, keys, maps.tile) for head in maps.pixels]
+    assert found == [True, *[False] * 7]
+    assert not hides_pattern(maps.pixels[0], seen, keys, 1)

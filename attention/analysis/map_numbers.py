@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.heads import METRICS, Profile, Rows
 from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps
+
+ALIKE, MOST, LARGE = 0.8, 0.9, 2  # of the largest pixel of a row; share of the pixels; multiple of the uniform weight
+
+
+def hides_pattern(
+    pixels: Float[Tensor, "p r"], seen: Bool[Tensor, "p r"], visible_keys: Int[Tensor, " q"], tile: int
+) -> bool:
+    """Returns whether nearly every pixel of a map contains a large weight, so that it does not show which keys have them.
+
+    `pixels` are the largest weights of tiles, `seen` is False for fully masked ones. A head with uniform weights has no large
+    ones: there, pooling hides nothing.
+    """
+    if tile == 1 or not seen.any():
+        return False
+    largest = pixels.masked_fill(~seen, 0).amax(-1)
+    uniform = torch.stack([rows.float().clamp(min=1).mean() for rows in visible_keys.split(tile)])
+    alike = (pixels >= ALIKE * largest[:, None]) & seen
+    return bool(alike.sum() >= MOST * seen.sum()) and float((largest * uniform).median()) >= LARGE
 
 
 def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:

@@ -7,7 +7,7 @@ import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, shortName } from "./heads_grid_square.js";
 import {
   cellText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
-  tableTitle, titleOf, tokenText, UNDER,
+  tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -108,7 +108,17 @@ function totalOf(data, cell) {
 function sentence(data, cell) {
   const [query, key] = namePair(data, cell), masked = cell.code === MASKED, sides = Boolean(data.sides);
   const alone = sides && !masked ? onlyIn(cell.code) : "";
-  return cellText({ query, key, weight: numberOf(data, cell), masked, rest: data.rest, sides, alone });
+  return cellText({ query, key, weight: roughly(data, cell) || numberOf(data, cell), masked, rest: data.rest, sides, alone });
+}
+
+/**
+ * Returns a share that is nearly nothing or nearly all of a row as sentences have it; "" for any other number.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function roughly(data, { weight }) {
+  if (data.sides || data.rest === null || weight <= 0 || weight >= 1) return "";
+  return weight < FAINT ? UNDER : weight > 1 - FAINT ? OVER : "";
 }
 
 /**

@@ -68,7 +68,7 @@ export const MARKUP = `
 
 export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
-export const BEFORE = "Before training", UNDER = "under 0.1%";
+export const BEFORE = "Before training", UNDER = "under 0.1%", OVER = "over 99.9%";
 export const OWN_MAXIMUM = ["0", "half", "head max"];
 export const TIMES_UNIFORM = "1: the weight if all visible keys got the same. 10: ten times that.";
 const ROOTS = { root: " (square root)", log: " (log)" };

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention.analysis.head_kinds import Role
 from attention.analysis.head_roles import roles_of_maps
+from attention.analysis.map_numbers import hides_pattern
 from attention.analysis.map_numbers import numbers as map_profile
 from attention.analysis.parity import Parity, worst
 from attention.analysis.parity import map_parity as map_against_torch
@@ -72,6 +73,12 @@ def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, row
     _, query, key = vectors.of(maps.first)
     cells = pool_window(maps, query, key, rows, cols, tile, config.pool)
     return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide, config.head_softmax.signed)
+
+
+def is_pattern_hidden(config: Config, maps: HeadMaps) -> bool:
+    """Whether the map of the selected head, pooled by maximum, does not show on which keys its large weights are."""
+    pixels = maps.pooled_by("max").pixels[0]
+    return hides_pattern(pixels, tiles_seen(config, maps.tile), keys_seen(config), maps.tile)
 
 
 def long_row(config: Config, drawing: MapJob) -> Row:

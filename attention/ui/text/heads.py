@@ -96,6 +96,9 @@ ENDED = "{why}: {done} of {heads} heads are exact, the others are previews."
 CANCELLED = "Cancelled"
 PIXELS = "Each pixel: the {pool} of {tile} x {tile} weights.{preview}"
 POOLS = {"max": "largest", "mean": "mean"}
+PATTERN_HIDDEN = " In head {head}, nearly all contain a large weight, so each row has one colour. Zoom in on the enlarged head below."
+ZOOM_IN = "Zoom in to tokens {first:,} to {last:,}"
+ZOOM_IN_HELP = "Shows single weights, coloured as multiples of the uniform weight."
 PREVIEW = " Heads from {done} on: preview from one query per tile."
 LONG_ROW = (
     "{query} in head {head} {most}. {support}{missing}{entropy}{exact}. Each bar: the largest weight of {tile:,} "

@@ -36,6 +36,7 @@ from attention.wire.cells import pixel_cells
 TICK = 0.4  # seconds between two updates of a map job
 ASKS = 2.0  # seconds between two checks whether there is room for one
 BARS = 512  # of a row at most
+NEAR = 64  # tokens to which a button zooms in
 LONG_PROGRAM = "long program"  # key of the expander with the code
 TOP = 8  # keys of a row that are listed
 # Pixels of columns, for the longest number of each; all are visible in a window of 1280 pixels.
@@ -170,6 +171,24 @@ def _show_end(drawing: MapJob) -> None:
     job_status.show_end(drawing, said, partial(_again, drawing))
 
 
+def _hides_pattern(config: Config, drawing: MapJob) -> bool:
+    """Whether pooling hides on which keys the large weights of the selected head are; False until it is exact."""
+    if config.head >= len(drawing.heads) or config.pool != "max" or not distributes(config):
+        return False
+    return results.long.is_pattern_hidden(config, drawing.heads[config.head])
+
+
+def _offer_zoom(config: Config) -> None:
+    """Draws a button that zooms in on some tokens up to the selected query, with colours that show single weights."""
+    last = min(config.tokens - 1, max(config.query_index, NEAR - 1))
+    near = f"{last + 1 - NEAR}-{last}"
+    label = text.ZOOM_IN.format(first=last + 1 - NEAR, last=last)
+    then = {"rows": near, "cols": near, "colors": "auto"}
+    st.button(
+        label, on_click=page.change, kwargs=then, key="zoom in", icon=":material/zoom_in:", help=text.ZOOM_IN_HELP
+    )
+
+
 def _squares(config: Config, drawing: MapJob) -> None:
     """Draws the grid of heads: exact ones, and the preview for the others."""
     sketch = drawing.on_behalf_of(drawing.preview, page.visitor())
@@ -184,6 +203,8 @@ def _squares(config: Config, drawing: MapJob) -> None:
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens, signed)
     preview = text.PREVIEW.format(done=len(heads)) if len(heads) < config.heads else ""
     note = text.PIXELS.format(pool=text.POOLS[config.pool], tile=sketch.tile, preview=preview)
+    if _hides_pattern(config, drawing):
+        note += text.PATTERN_HIDDEN.format(head=config.head)
     roles = results.long.roles(config, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
@@ -249,6 +270,8 @@ def _large(config: Config, drawing: MapJob) -> None:
     cells = results.long.part(config, drawing, maps, rows, cols)
     if exact:
         parts.extent(rows, cols, cells.tile)
+        if not (config.rows or config.cols) and _hides_pattern(config, drawing):
+            _offer_zoom(config)
     else:
         st.caption(text.NO_ZOOM)
     large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.on_part_choice)
