@@ -232,10 +232,10 @@ METRICS: dict[str, HeadMetric] = {
     ),
     "entropy_share": HeadMetric(
         entropy_share,
-        "Evenness",
+        "Normalized entropy",
         "",
         "mean of entropy / ln(visible keys), over queries with several",
-        "Pielou 1966: evenness",
+        "Pielou 1966 (there: evenness)",
     ),
     "greatest": HeadMetric(
         greatest,

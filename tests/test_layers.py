@@ -180,6 +180,9 @@ def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
     spec = chart.numbers(LAYERS, 9, number.label, top, 2)
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [0, top / 2, top] and scale["range"] == list(theme.NUMBERS)
+    lines = [each for each in spec["layer"] if each["mark"]["type"] == "rule"]
+    assert len(lines) == 2 and all("[11, 13, 16]" in each["transform"][0]["filter"] for each in lines)
+    assert "rule" not in str(chart.numbers((3, 4, 5), 9, number.label, top, 2)), "no layer is left out in between"
     assert spec["params"][0]["name"] == chart.CELL and spec["params"][0]["select"]["toggle"] is False
 
 

@@ -126,8 +126,8 @@ def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_bot
     across, upwards = sum(x > 0.5 for x, _ in pairs), sum(y > 0.5 for _, y in pairs)
     assert not any(x > 0.5 and y > 0.5 for x, y in pairs)
     assert (
-        f"Over half of the weight: {across} of these 54 heads on the token before, {upwards} on what followed an earlier copy "
-        "of the token, none on both." in words(test)
+        f"Over half of the weight: {across} of these 54 heads (from 6 of 30 layers) on the token before, {upwards} on what "
+        "followed an earlier copy of the token, none on both." in words(test)
     )
     test = run(PAGE, {"source": REPEATED, "across": "entropy", "upwards": "induction"}, OPEN)
     assert "Over half of the weight" not in words(test)
@@ -157,10 +157,13 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "5 of these 54 heads act as induction heads here: at a repeated token, they look up what followed it before."
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at a repeated token, they look up what followed "
+        "it before."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
-    assert finding in words(test) and re.search(r"\*\*Layer 1, head 0\*\*: \d\.\d+% · ranked \d+ of 54", words(test))
+    assert finding in words(test) and re.search(
+        r"\*\*Layer 1, head 0\*\* · induction \d\.\d+% · rank \d+ of 54", words(test)
+    )
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [
@@ -187,7 +190,7 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
     assert (
-        "5 of these 54 heads act as induction heads here: at a repeated token, they look up what followed it"
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at a repeated token, they look up what"
         in words(test)
     )
     cells = tables(test)[0]
@@ -195,17 +198,20 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     menu = test.selectbox(key="layer_map")
     assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY) - 3
     menu.set_value("previous").run()
-    assert not test.exception and "3 of these 54 heads put over half of their weight on the token before" in words(test)
+    assert (
+        not test.exception
+        and "3 of these 54 heads (from 6 of 30 layers) put over half of their weight on the token before" in words(test)
+    )
     held = tables(test)[0]
     assert held["focus"][max(range(54), key=held["value"].__getitem__)], "the head with the largest value is selected"
     test.selectbox(key="layer_map").set_value("entropy").run()
     held, said = tables(test)[0], words(test)
     most = max(range(54), key=held["value"].__getitem__)
     best, value = f"Layer {held['layer'][most]}, head {held['head'][most]}", format_weight(held["value"][most])
-    assert not test.exception and held["focus"][most] and f"**{best}**: {value} nats · ranked 1 of 54" in said
+    assert not test.exception and held["focus"][most] and f"**{best}** · entropy {value} nats · rank 1 of 54" in said
     assert (
-        f"{best} spreads its weight most widely of these 54 heads: the mean entropy of its rows is {value} nats."
-        in said
+        f"{best} spreads its weight most widely of these 54 heads (from 6 of 30 layers): "
+        f"the mean entropy of its rows is {value} nats." in said
     )
     assert not {"Separators", "Next token"} & set(test.selectbox(key="layer_map").options), "all 0 here"
     for name, why in (
@@ -217,11 +223,11 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
             why in words(none)
             and len(tables(none)) == len(tables(test)) - 1
             and none.button(key="higher").label.endswith(" instead")
-            and " · ranked " not in words(none)
+            and " · rank " not in words(none)
             and "Next head" not in {each.key for each in none.button}
         )
     other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
-    assert "**Layer 18, head 6**: 0.474 nats · ranked " in other
+    assert "**Layer 18, head 6** · entropy 0.474 nats · rank " in other
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED].format(causal=text.TEXTS_CAUSAL) in captions(test)
     whole = captions(run(PAGE, LAYERED.begins | {"mask": "full"}))
@@ -267,14 +273,16 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
     test = run(PAGE, LAYERED.begins)
     cells = tables(test)[0]
     order = sorted(range(54), key=lambda at: -cells["value"][at])
-    assert test.button(key="Previous head").disabled and "**Layer 18, head 6**: 89.6% · ranked 1 of 54" in words(test)
+    assert test.button(
+        key="Previous head"
+    ).disabled and "**Layer 18, head 6** · induction 89.6% · rank 1 of 54" in words(test)
     for key, at in (("Next head", 1), ("Next head", 2), ("Previous head", 1)):
         test.button(key=key).click().run()
         layer, head = cells["layer"][order[at]], cells["head"][order[at]]
         value = cells["value"][order[at]]
-        assert f"**Layer {layer}, head {head}**: {value:.1%} · ranked {at + 1} of 54" in words(test)
+        assert f"**Layer {layer}, head {head}** · induction {value:.1%} · rank {at + 1} of 54" in words(test)
         assert text.SEE.format(
-            head=f"Layer {layer}, head {head}", value=f"{value:.1%}", anchor="selected-head"
+            head=f"Layer {layer}, head {head}", statistic=f"induction {value:.1%}", anchor="selected-head"
         ) in words(test)
         assert not test.exception
     last = order[-1]
@@ -323,10 +331,11 @@ def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a
     menu, values = test.selectbox(key="layer_map"), tables(test)[0]["value"]
     assert menu.options[menu.index or 0] == "Token before a copy" and maps.PART < min(values) < maps.HIGH < max(values)
     assert (
-        f"{sum(value > maps.HIGH for value in values)} of these 4 heads put over half of their weight, for tokens that occurred "
-        f"before, on what came before an earlier copy of the token, head {values.index(max(values))} the most: {max(values):.1%}."
+        f"{sum(value > maps.HIGH for value in values)} of these 4 heads put over half of their weight, for 10 of the 11 "
+        "repeated tokens, on what came before an earlier copy of the token, "
+        f"head {values.index(max(values))} the most: {max(values):.1%}."
     ) in words(test)
-    assert f"**Head 0** puts {values[0]:.1%} of its weight, for tokens that occurred before, on what came" in words(
+    assert f"**Head 0** puts {values[0]:.1%} of its weight, for 10 of the 11 repeated tokens, on what came" in words(
         test
     )
     assert "Token before a copy" not in run(PAGE, LAYERED.begins).selectbox(key="layer_map").options
@@ -349,7 +358,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     cells = tables(test)[0]
     most = max(range(54), key=cells["value"].__getitem__)
     assert maps.PART < cells["value"][most] < maps.HIGH
-    said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for tokens"
+    said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for the "
     assert said in words(test) and "The headline counts" not in captions(test)
     test = run(
         PAGE,
@@ -361,7 +370,8 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
         },
     )
     assert re.search(
-        rf"attends to the first token.* Here it puts {cells['value'][most]:.1%} of its weight, for tokens", words(test)
+        rf"puts {cells['value'][most]:.1%} of its weight, for the .* Overall, it attends to the first token",
+        words(test),
     )
     assert " puts most on a single key of these 4 heads: " in words(run(PAGE, {"source": "trained:sort"}))
 
@@ -392,10 +402,33 @@ def test_a_run_that_occurs_again_within_a_text_makes_a_high_head_worth_opening_o
 
 def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
     link = {"source": REPEATED, "layer_map": "first"}
-    assert " heads put over half of their weight, for the 4 of 76 tokens that see it, on the first" in words(
+    assert " put over half of their weight, for the 4 of 76 tokens that see it, on the first" in words(
         run(PAGE, link | {"mask": "window", "span": "4"})
     )
     assert "tokens that see it" not in words(run(PAGE, link))
+
+
+def test_a_map_with_another_statistic_than_the_usual_one_says_why():
+    test = run(PAGE, {"source": REPEATED, "mask": "window", "span": "4"})
+    menu = test.selectbox(key="layer_map")
+    assert menu.options[menu.index or 0] == "Previous token", "few queries see the first token"
+    assert "Induction is zero in all heads here: coloured by previous token." in captions(test)
+    assert "coloured by" not in captions(run(PAGE, {"source": REPEATED}))
+    assert "coloured by" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
+    few = captions(run(PAGE, {"source": STREET}))
+    assert "Too few tokens occur twice for induction: coloured by first token." in few
+
+
+def test_the_selected_head_begins_with_the_statistic_of_the_map_and_then_has_its_role():
+    link = {"source": REPEATED, "mask": "window", "span": "4", "layer_map": "first", "layer": "18", "head": "6"}
+    said = words(run(PAGE, link))
+    assert re.search(
+        r"\*\*Layer 18, head 6\*\* puts 9\d\.\d% of its weight, for the 4 of 76 tokens that see it, on the first token\. "
+        r"Overall, it attends from each token to itself: \d+\.\d% of its weight on average\.",
+        said,
+    )
+    same = words(run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}))
+    assert "**Layer 18, head 6** attends to what followed" in same and "Overall, it" not in same, "it is its role"
 
 
 def test_of_a_very_short_text_auto_shows_no_pattern(monkeypatch):

@@ -6,6 +6,7 @@ The chart is built without data, once for all settings that give the same chart.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -35,6 +36,7 @@ USUAL = Room()
 PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the map and its colours
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
+BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
@@ -92,14 +94,15 @@ def numbers(
         text=alt.Text("short:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )
+    breaks = _breaks(layers)
     if not switches:
-        return _titled(_with_frame(cells, words, height(len(layers), room)), title)
+        return _titled(_with_frame(cells, words, height(len(layers), room), *breaks), title)
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
     covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
     crosses = off.mark_point(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
-    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses), title)
+    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *breaks), title)
 
 
 @lru_cache(maxsize=64)
@@ -149,7 +152,7 @@ def signed(
             color=alt.value("currentColor"),
         )
     )
-    return _with_frame(cells, words, height(len(layers), room))
+    return _with_frame(cells, words, height(len(layers), room), *_breaks(layers))
 
 
 def _axes(
@@ -168,6 +171,24 @@ def _axes(
         labelOverlap=not tall, labelFlush=False, labelBound=False, labelFontSize=LETTERS, titleFontSize=LETTERS
     )
     return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
+
+
+def left_out(layers: tuple[int, ...]) -> list[int]:
+    """Returns the layers that do not follow the layer before them, as some are left out in between."""
+    return [layer for before, layer in pairwise(layers) if layer != before + 1]
+
+
+def _breaks(layers: tuple[int, ...]) -> list[alt.Chart]:
+    """Returns a double line above each layer that does not follow the layer above it, from left of the axis on."""
+    if not (after := left_out(layers)):
+        return []
+    rows = alt.Chart().transform_filter(f"datum.head == 0 && indexof({after}, datum.layer) >= 0")
+    return [
+        rows.mark_rule(yOffset=by, color="currentColor", strokeWidth=1, opacity=0.7, aria=False).encode(
+            x=alt.value(-BREAK), x2=alt.value("width"), y=alt.Y("layer:O", bandPosition=0)
+        )
+        for by in (-1.5, 1.5)
+    ]
 
 
 def _cell_selection() -> alt.Parameter:

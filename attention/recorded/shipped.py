@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +28,12 @@ class Shipped(NamedTuple):
     def learned(self) -> bool:
         """Whether it is of a trained model."""
         return bool(self.model)
+
+    @property
+    def depth(self) -> int:
+        """The number of layers of its model, as the name of the model says it; 0 if there is none."""
+        found = re.search(r"(\d+) layers\)$", self.model)
+        return int(found[1]) if found else 0
 
 
 STREET = "The animal didn't cross the street because it was too tired."

@@ -3,7 +3,7 @@
 FINDING = "{first} has the highest {statistic} of {heads}: {most}."
 FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
-    "entropy_share": "{first} has the highest relative entropy of {heads}: {most} of the largest possible.",
+    "entropy_share": "{first} has the highest normalized entropy of {heads}: {most} of its maximum, that of uniform weights.",
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
     "greatest": "{first} puts most on a single key of {heads}: {most} on average.",
     "even": "{first} overlaps most with uniform weights of {heads}: {most} of its weight.",
@@ -37,12 +37,13 @@ WHERE = {  # of which queries that is said, if not of all
     "separators": ", for tokens that see one,",
 }
 WHERE_ONCE, WHERE_FEW = ", for the one token that occurred before,", ", for the {count} tokens that occurred before,"
+WHERE_VISIBLE = ", for {count} of the {all} repeated tokens,"
 WHERE_SEE = ", for the {count} of {all} tokens that see it,"
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
     "entropy": "how spread out the rows are",
-    "entropy_share": "entropy relative to uniform rows",
+    "entropy_share": "entropy as a share of its maximum, that of uniform rows",
     "effective_keys": "as many keys as a uniform row of this entropy has",
     "greatest": "mean of the largest weight of a row",
     "even": "overlap of the rows with uniform rows",
@@ -83,18 +84,27 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL = "All"  # of these heads
 ALL_HEADS = "these {count:,} heads"
+HEADS_OF_SOME = "these {count:,} heads (from {layers} of {all} layers)"
+HEADS_OF_SEVERAL = "these {count:,} heads (from {layers} layers)"  # if it is not known how many the model has
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
-ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
-OWN_SHOWS = "; a text of your own shows all"
+ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}.{gaps}"
+ROWS_GAPS = " Double line: layers are left out there."
+OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELLS = "Each cell is a head: click one."
-SEE = "[{head}: {value}. See its map ↓](#{anchor})"
+SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
 STATISTIC_OF_WEIGHT = "Colour: weight on {keys}, mean over {queries}.{counted}"
 COUNTED = " The headline counts heads over 50%."
+FALLBACK = {  # why the map is not coloured by the statistic that comes first
+    "zero": "{usual} is zero in all heads here: coloured by {shown}.",
+    "short": "The text is too short for {usual}: coloured by {shown}.",
+    "rare": "Too few tokens occur twice for {usual}: coloured by {shown}.",
+    "low": "No head stands out by {usual} here: coloured by {shown}.",
+}
 NUMBERS = "The map writes numbers from 10% on, and that of the selected head."
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
@@ -109,7 +119,7 @@ OF_SOURCE = " of “{source}”"
 CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
 PUTS = "puts {value} of its weight{where} on {keys}."
-ALSO = "Here it {puts}"  # of a head with another role
+OVERALL = "{puts} Overall, it {role}"  # of a head with another role, which is a mean over other queries
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "has no clear role here."
 NO_ROLE_NAME = "no clear role"
@@ -132,7 +142,7 @@ DIAGONALS = {  # by how often the text occurs
 USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
 COPIES = "At {right} of the {places} repeated words before the last, its largest weight is on an earlier copy of the next word."
 WITHOUT_COPY = "Words without an earlier copy put {share} of their weight on {first}, an **attention sink**."
-RANK = "**{head}**: {value} · ranked {at} of {count}"
+RANK = "**{head}** · {statistic} · rank {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."

@@ -17,7 +17,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_mean, format_percent, format_short_percent
+from attention.number_format import format_mean, format_percent, format_short_percent
 from attention.sources.providers import distributes, tokens, unit
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -26,6 +26,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
+from attention.ui.views.head_names import head_title, heads_phrase
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, known_metrics, not_in_text, repeats_run
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
@@ -43,6 +44,7 @@ PATTERNS = (
     "same",
     "separators",
 )  # shares of the weight
+ROLES = {"previous": "one back"}  # of statistics with another name than their role
 NEARBY = "nearby"  # the role of heads that have no other
 FOCUS = "greatest"  # what auto shows if no head follows any pattern
 Cells = dict[tuple[int, int], float]
@@ -121,7 +123,7 @@ def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> s
 def has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
     """Whether a head is called after a pattern: uniform weights have well less there, which is not so in any text."""
     role = found[cell[0]].roles[cell[1]]
-    return role is not None and role.shows and name in role.name
+    return role is not None and role.shows and ROLES.get(name, name) in role.name
 
 
 def usual_metric(config: Config) -> str:
@@ -142,7 +144,7 @@ def absent(config: Config, found: Mapping[int, Layer]) -> str:
     if hidden or (texts and name in not_in_text(texts)):
         return text.ABSENT[name].format(unit=unit(config))
     return text.WEIGHT_ZERO.format(
-        heads=text.ALL_HEADS.format(count=len(held)), where=text.WHERE.get(name, ""), keys=text.KEYS[name]
+        heads=heads_phrase(config, len(held)), where=text.WHERE.get(name, ""), keys=text.KEYS[name]
     )
 
 
@@ -276,11 +278,6 @@ def value_text(
     return f"{said} {EVERY[number(config, found)].unit}".rstrip()
 
 
-def head_label(config: Config, cell: tuple[int, int]) -> str:
-    """A head by its layer and its index there, as in L1H3: next to an axis, 1.3 would read as a number."""
-    return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
-
-
 def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
     shown = number(config, found)
@@ -288,21 +285,24 @@ def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     return "" if follows else _highest(config, found)
 
 
+def _few_see_first(config: Config) -> bool:
+    """Whether a mask hides the first token from most queries, so that a mean over the others describes no head."""
+    return 2 * int(results.heads.trace(config.truncated).mask[:, 0].sum()) < config.truncated.tokens
+
+
 def _highest(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
-    """The pattern that some head follows most; "" if none does. Few tokens that occurred before describe no head."""
+    """The pattern that some head follows most; "" if none does. A mean over few queries describes no head."""
     known, texts = known_metrics(config), tokens(config).texts
     most = {
         name: max(cells(name, found).values(), default=0.0)
         for name in PATTERNS
-        if name in known and name != without and not is_rare(name, texts)
+        if name in known
+        and name != without
+        and not is_rare(name, texts)
+        and not (name == "first" and _few_see_first(config))
     }
     best = max(most, key=lambda name: most[name], default="")
     return best if best and most[best] > HIGH else ""
-
-
-def head_title(config: Config, cell: tuple[int, int]) -> str:
-    """A head in words within a sentence, with its layer if there are several."""
-    return format_head(cell[1], cell[0] if len(layers(config.source)) > 1 else None).lower()
 
 
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:

@@ -18,7 +18,7 @@ from attention.components.large_head import large_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
 from attention.ui import next_step, provenance, results
@@ -34,6 +34,7 @@ from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_large, layers_changed, layers_sentences, questions
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
+from attention.ui.views.head_names import head_title
 from attention.ui.views.pinned_sides import has_layer_difference
 
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
@@ -78,6 +79,8 @@ def view(config: Config) -> None:
     with left:
         if not alone:
             _statistic(config, found)
+            if not unsaid and (why := layers_sentences.fallback(config, found)):
+                st.caption(escape(why))
         if before:
             if not alone:
                 st.caption(text.CELLS)
@@ -153,15 +156,14 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the selected head, its rank by the statistic of the map, and buttons for the heads before and after it."""
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     order = sorted(held, key=held.__getitem__, reverse=True)
-    title = maps.head_title(config, here).capitalize()
+    title = head_title(config, here).capitalize()
     with st.container(key="head-stepper", horizontal=True, vertical_alignment="center", gap="small"):
         if here not in order or maps.absent(config, found) or questions.unsaid(config):
             st.markdown(f"**{title}**")
             return
         at = order.index(here)
-        value = maps.value_text(config, found, held[here], format_weight)
-        said = text.RANK.format(head=title, value=escape(value), at=at + 1, count=len(order))
-        st.markdown(said)
+        said = layers_sentences.metric_text(config, found, held[here])
+        st.markdown(text.RANK.format(head=title, statistic=said, at=at + 1, count=len(order)))
         for label, to, shortcut, help in (
             (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
             (text.NEXT, at + 1, "N", text.NEXT_HELP),
@@ -182,9 +184,9 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
 def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws a link to the map of the selected head, for a phone, where it is a screen further down."""
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
-    value = maps.value_text(config, found, held[here]) if here in held else ""
-    template = text.SEE if value else text.SEE_MAP
-    st.markdown(template.format(head=maps.head_title(config, here).capitalize(), value=escape(value), anchor=MAP))
+    said = layers_sentences.metric_text(config, found, held[here]) if here in held else ""
+    template = text.SEE if said else text.SEE_MAP
+    st.markdown(template.format(head=head_title(config, here).capitalize(), statistic=said, anchor=MAP))
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
@@ -227,12 +229,13 @@ def _heads_text(config: Config) -> str:
     )
 
 
-def role_text(config: Config, role: Role | None, instead: str = "") -> str:
-    """What the selected head does, and how often it does so on other texts, as Markdown; `instead`: of a head without a role."""
-    none = instead or (text.CROSS_ROLE if config.is_cross else text.NO_ROLE)
-    none = none if instead or distributes(config) else results.heads.no_role(config).says
-    called = maps.head_title(config, (config.layer, config.head)).capitalize()
-    does = text.DOES.format(head=called, role=escape(role.says) if role else none)
+def role_text(config: Config, role: Role | None, puts: str = "") -> str:
+    """What the selected head does, and how often it does so on other texts, as Markdown; first what it `puts` somewhere."""
+    none = puts or (text.CROSS_ROLE if config.is_cross else text.NO_ROLE)
+    none = none if puts or distributes(config) else results.heads.no_role(config).says
+    called = head_title(config, (config.layer, config.head)).capitalize()
+    says = escape(role.says) if role else none
+    does = text.DOES.format(head=called, role=text.OVERALL.format(puts=puts, role=says) if role and puts else says)
     return f"{does} {role_note(config, role)}".rstrip()
 
 
@@ -252,7 +255,6 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
     does = role_text(config, role, layers_sentences.puts_sentence(config, found))
-    does = f"{does} {layers_sentences.also_sentence(config, found)}".rstrip()
     st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
     if not unsaid and (pair or needs_copies(role)):

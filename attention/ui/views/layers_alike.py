@@ -20,7 +20,7 @@ from attention.ui.session import gestures, page
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
-from attention.ui.views.heads_layers import head_label
+from attention.ui.views.head_names import head_label, head_title
 from attention.ui.views.layers_compared import Cell
 
 FOLD = "similar heads"  # the key of the expander
@@ -40,7 +40,7 @@ def _draw_likeness(config: Config) -> None:
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
     focus, some = (config.layer, config.head), _some(config, numbers)
-    label, head = head_label(config, focus), maps.head_title(config, focus)
+    label, head = head_label(config, focus), head_title(config, focus)
     st.markdown(text.ALIKE.format(label=label, head=head, some=some), help=text.ALIKE_HELP)
     if not distributes(config):
         why = no_distribution(config)

@@ -23,6 +23,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_layers as maps
+from attention.ui.views.head_names import head_title
 
 Found = Mapping[int, Layer]
 LARGEST = 3  # heads that a sentence names
@@ -45,7 +46,7 @@ def finding(config: Config, before: Found, after: Found) -> str:
     if not found[cell]:
         return text.UNCHANGED.format(statistic=statistic, count=count)
     a, b = (maps.value_text(config, after, maps.cells(name, side)[cell]) for side in (before, after))
-    head = maps.head_title(config, cell).capitalize()
+    head = head_title(config, cell).capitalize()
     return text.CHANGED.format(head=head, count=count, statistic=statistic, before=a, after=b)
 
 
@@ -63,7 +64,7 @@ def changed_maps(sides: Sides) -> tuple[str, maps.Cells]:
     largest = [cell for cell in sorted(found, key=found.__getitem__, reverse=True)[:LARGEST] if found[cell]]
     if not largest:
         return text.SAME_MAPS, {}
-    named = ", ".join(f"{maps.head_title(b, cell)} ({format_mean(found[cell])})" for cell in largest)
+    named = ", ".join(f"{head_title(b, cell)} ({format_mean(found[cell])})" for cell in largest)
     return text.MAPS_CHANGED.format(measure=ROWS[measure].inside, heads=named), found
 
 
@@ -73,7 +74,7 @@ def link_to_largest(sides: Sides, found: maps.Cells) -> None:
         return
     layer, head = cell = max(found, key=found.__getitem__)
     b = replace(sides.b.of_layer(layer), head=head, against=pin(sides.a.of_layer(layer)))
-    next_step.page_link("heads", text.OPEN_CHANGED.format(head=maps.head_title(b, cell)), to_query(b))
+    next_step.page_link("heads", text.OPEN_CHANGED.format(head=head_title(b, cell)), to_query(b))
 
 
 def selected_sentence(config: Config, before: Found, after: Found) -> str:
@@ -83,7 +84,7 @@ def selected_sentence(config: Config, before: Found, after: Found) -> str:
     if here not in a or here not in b:
         return ""
     one, two = (maps.value_text(config, after, side[here]) for side in (a, b))
-    return text.SELECTED.format(head=maps.head_title(config, here).capitalize(), before=one, after=two)
+    return text.SELECTED.format(head=head_title(config, here).capitalize(), before=one, after=two)
 
 
 def draw_map(config: Config, before: Found, after: Found, room: chart.Room = chart.USUAL) -> None:

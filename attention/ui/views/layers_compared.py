@@ -30,7 +30,7 @@ from attention.ui.text import layers as text
 from attention.ui.text.head_survey import NAMED_LONG
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
-from attention.ui.views.heads_layers import head_label
+from attention.ui.views.head_names import head_label, head_title, heads_phrase
 from attention.ui.views.pinned_sides import has_layer_difference
 
 BOTH = {
@@ -56,7 +56,7 @@ def _draw_points(config: Config) -> None:
     config = _with_known_metrics(shown_side(config).truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
-        text.TWO.format(label=head_label(config, focus), head=maps.head_title(config, focus)),
+        text.TWO.format(label=head_label(config, focus), head=head_title(config, focus)),
         help="\n\n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))),
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
@@ -81,7 +81,7 @@ def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
     across, upwards = ({cell for cell, value in held.items() if value > maps.HIGH} for held in (x, y))
     counts = {"across": across, "upwards": upwards, "both": across & upwards}
     return text.TWO_HIGH.format(
-        heads=text.ALL_HEADS.format(count=len(x)),
+        heads=heads_phrase(config, len(x)),
         x=text.KEYS[config.across],
         y=text.KEYS[config.upwards],
         **{name: len(cells) or text.NO_HEADS for name, cells in counts.items()},

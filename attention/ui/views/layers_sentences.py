@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attention.analysis.head_numbers import EVERY
+from attention.charts.layers import left_out
 from attention.config import Config
 from attention.fitting import layers
+from attention.heads import TokenMetric, same_token_pairs
 from attention.number_format import format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import results
@@ -15,7 +17,8 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views.known_metrics import AGAIN, is_rare, repeats
+from attention.ui.views.head_names import head_title, heads_phrase
+from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
@@ -35,10 +38,10 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         if name == "induction" and high and maps.tells_of_copies(name, config, found):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
     return template.format(
-        heads=text.ALL_HEADS.format(count=len(held)),
+        heads=heads_phrase(config, len(held)),
         most=maps.value_text(config, found, most, format_weight),
-        best=maps.head_title(config, best),
-        first=maps.head_title(config, best).capitalize(),
+        best=head_title(config, best),
+        first=head_title(config, best).capitalize(),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
         count=high if high < len(held) else text.ALL,
@@ -49,33 +52,62 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def puts_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """What the selected head does by the statistic of the map, without its subject; "" if that is little, or no weight."""
-    name = maps.number(config, found)
-    value = maps.cells(name, found).get((config.layer, config.head), 0.0)
-    if not maps.is_weight(config, found) or value < maps.PART:
+    """What the selected head does by the statistic of the map, without its subject.
+
+    "" if that is little, no weight, or what its role says.
+    """
+    name, here = maps.number(config, found), (config.layer, config.head)
+    value = maps.cells(name, found).get(here, 0.0)
+    if not maps.is_weight(config, found) or value < maps.PART or maps.has_role(name, found, here):
         return ""
     said = maps.value_text(config, found, value)
     return escape(text.PUTS.format(value=said, where=_where(name, config), keys=text.KEYS[name]))
 
 
-def also_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """What a head with another role does at tokens that occurred before, by the statistic of the map; else ""."""
-    name, here = maps.number(config, found), (config.layer, config.head)
-    role, puts = found[config.layer].roles[config.head], puts_sentence(config, found)
-    return (
-        text.ALSO.format(puts=puts) if name in AGAIN and role and puts and not maps.has_role(name, found, here) else ""
-    )
-
-
 def _where(name: str, config: Config) -> str:
-    """Of which queries a finding is, if not of all; of few copies, how many there are."""
+    """Of which queries a finding is, if not of all; of tokens that occurred before, how many there are."""
     if name == "first":
         sees = results.heads.trace(config.truncated).mask[:, 0]
         return "" if sees.all() else text.WHERE_SEE.format(count=int(sees.sum()), all=len(sees))
-    if not is_rare(name, tokens(config).texts):
+    if name not in AGAIN:
         return text.WHERE.get(name, "")
-    count = repeats(tokens(config).texts)
+    count, every = _visible_count(name, config.truncated), repeats(tokens(config.truncated).texts)
+    if count < every:
+        return text.WHERE_VISIBLE.format(count=count, all=every)
     return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
+
+
+def _visible_count(name: str, config: Config) -> int:
+    """The number of queries over which a statistic of pairs is a mean: those to which a key of their pairs is visible."""
+    described, texts = EVERY[name], tokens(config).texts
+    pairs = described.of(*same_token_pairs(texts)) if isinstance(described, TokenMetric) else described.of(texts)
+    query, key = pairs
+    return len(query[results.heads.trace(config).mask[query, key]].unique())
+
+
+def fallback(config: Config, found: Mapping[int, Layer]) -> str:
+    """Why "auto" does not show the usual statistic; "" if it does, or if a statistic was chosen."""
+    shown, usual = maps.number(config, found), maps.usual_metric(config)
+    if config.layer_map in EVERY or not found or shown == usual:
+        return ""
+    texts = tokens(config).texts
+    why = "low" if any(maps.cells(usual, found).values()) else "zero"
+    if why == "low" and 0 < len(texts) <= ENOUGH:
+        why = "short"
+    elif why == "low" and is_rare(usual, texts):
+        why = "rare"
+    label = EVERY[usual].label
+    label = label if why == "zero" else label.lower()
+    return text.FALLBACK[why].format(usual=label, shown=EVERY[shown].label.lower())
+
+
+def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
+    """A value of the statistic after its label, as Markdown: “induction 89.6%”; a unit within the label is said once."""
+    described = EVERY[maps.number(config, found)]
+    said = maps.value_text(config, found, value, format_weight)
+    if described.unit and described.unit in described.label.lower():
+        said = said.removesuffix(f" {described.unit}")
+    return escape(f"{described.label.lower()} {said}")
 
 
 def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
@@ -95,7 +127,8 @@ def rows_sentence(config: Config) -> str:
     model, count = model_run.reader(config.source), len(layers(config.source))
     if _leaves_layers_out(config):
         own = text.OWN_SHOWS if model and not model_run.refusal(config.source) else ""
-        return text.ROWS_RECORDED.format(count=count, own=own)
+        gaps = text.ROWS_GAPS if left_out(layers(config.source)) else ""
+        return text.ROWS_RECORDED.format(count=count, own=own, gaps=gaps)
     recorded = len(layers(model_run.recording_of(model) or config.source)) if model else count
     return text.ROWS_OWN.format(layers=count, count=recorded) if recorded < count else ""
 

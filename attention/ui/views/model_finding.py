@@ -22,6 +22,7 @@ from attention.ui.session import page
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import model_input, model_map
+from attention.ui.views.head_names import head_title
 
 SECOND = 0.05  # minimum weight of a second word that a sentence names
 SWITCH = "sample"  # the key of the choice of the sentence
@@ -98,7 +99,7 @@ def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str
     pair = model_map.selected_pair(config, prompt.key)
     if pair is None:
         return ""
-    here, named = sample(prompt), maps.head_title(config, (config.layer, config.head))
+    here, named = sample(prompt), head_title(config, (config.layer, config.head))
     told = {"head": named, "query": escape(pair.query), "key": escape(pair.key), "weight": format_percent(pair.weight)}
     said = text.PUTS.format(**told)
     other = next(each for each in RIDDLE if each != here)

@@ -26,6 +26,7 @@ from attention.ui.results.layers import KeyShare, Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
+from attention.ui.views.head_names import head_title
 
 LARGEST = PROMPTS.defaults["key"]  # the key with most of the weight
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
@@ -130,14 +131,14 @@ def many_sentence(config: Config, pair: Pair, heads: str = text.HEADS_RUN) -> st
     if len(set(many)) == 1 and len(high) == 2:
         template = text.MANY_ALIKE
     return template.format(
-        **dict(zip(("one", "two"), (maps.head_title(config, cell) for cell in high), strict=False)),
+        **dict(zip(("one", "two"), (head_title(config, cell) for cell in high), strict=False)),
         **dict(zip(("many", "few"), many, strict=False)),
         queries=next(iter(pair.shares.values())).queries,
         count=len(high),
         heads=heads.format(count=len(pair.cells)),
         query=escape(pair.query),
         key=escape(pair.key),
-        best=maps.head_title(config, best),
+        best=head_title(config, best),
         most=format_percent(pair.cells[best]),
     )
 
@@ -159,7 +160,7 @@ def offer_other(config: Config, pair: Pair) -> None:
     others = [cell for cell in high if cell != (config.layer, config.head)]
     if len(high) == 2 and len(others) == 1:
         layer, head = others[0]
-        label = text.SELECT.format(head=maps.head_title(config, others[0]))
+        label = text.SELECT.format(head=head_title(config, others[0]))
         kwargs = {"layer": layer, "head": head, **knobs_of(pair)}
         st.button(label, key="other head", on_click=page.change, kwargs=kwargs)
 

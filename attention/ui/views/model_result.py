@@ -40,6 +40,7 @@ from attention.ui.views import head_picture, model_finding, model_map, model_pic
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_switches as switches
+from attention.ui.views.head_names import head_title
 from attention.ui.views.layers import role_text
 
 SIDE = 320  # pixels of the picture of a head without words
@@ -200,7 +201,7 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
     sentences = model_finding.sentences(prompt, config) if pair else [config]
     two = len(sentences) > 1
     beside, told = provenance.beside(config), provenance.full_text(config)
-    title = f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip()
+    title = f"## {head_title(config, here).capitalize()} {beside}".rstrip()
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="model-head"
     ):
@@ -222,7 +223,7 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
             auto = text.SAME_KEY if model_map.has_words(config) else heads.AUTO
             maps.menu(prompt, config, auto, model_map.LEFT_OUT)
         st.caption(_sizes(config, found))
-        next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
+        next_step.page_link("heads", text.OPEN.format(head=head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
 
 
@@ -279,7 +280,7 @@ def _selected_head(
     prompt: Prompt, config: Config, pair: model_map.Pair | None, role: Role | None, side: int = MAP
 ) -> None:
     """Draws the map of the selected head, and its role."""
-    title = maps.head_title(config, (config.layer, config.head))
+    title = head_title(config, (config.layer, config.head))
     if not model_map.has_words(config):
         head_picture.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:

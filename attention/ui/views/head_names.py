@@ -1,0 +1,30 @@
+"""How heads of several layers are named in sentences and charts."""
+
+from __future__ import annotations
+
+from attention.config import Config
+from attention.fitting import layers
+from attention.number_format import format_head
+from attention.recorded.shipped import SHIPPED
+from attention.ui.text import layers as text
+
+
+def head_title(config: Config, cell: tuple[int, int]) -> str:
+    """A head in words within a sentence, with its layer if there are several."""
+    return format_head(cell[1], cell[0] if len(layers(config.source)) > 1 else None).lower()
+
+
+def head_label(config: Config, cell: tuple[int, int]) -> str:
+    """A head by its layer and its index there, as in L1H3: next to an axis, 1.3 would read as a number."""
+    return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
+
+
+def heads_phrase(config: Config, count: int) -> str:
+    """These heads in words, with the number of their layers if the model has others."""
+    numbers = layers(config.source)
+    if len(numbers) < 2 or numbers == tuple(range(len(numbers))):
+        return text.ALL_HEADS.format(count=count)
+    kind, _, name = config.source.partition(":")
+    depth = SHIPPED[name].depth if kind == "recorded" and name in SHIPPED else 0
+    template = text.HEADS_OF_SOME if depth else text.HEADS_OF_SEVERAL
+    return template.format(count=count, layers=len(numbers), all=depth)
