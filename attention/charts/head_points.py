@@ -19,10 +19,10 @@ from attention.charts.spec import color_key, dataless
 from attention.number_format import MEAN
 
 HEIGHT = 360  # pixels
-MARGIN = 0.06  # of the range of the data
+MARGIN, NAME = 0.06, 0.14  # of the range of the data: on both sides, and at the right for a name
 WIDTHS = (250, 350, 500, 700, 1000)  # widths of a chart in pixels for which the names that fit are computed
 NEVER = 10**6
-LETTER, LINE, ASIDE, ABOVE = 7, 12, 9, 8  # pixels of a name: width of a letter, height, and offsets from its point
+LETTER, LINE, ASIDE = 6, 11, 11  # pixels of a name: width of a letter, height, and offset from its point
 FAR = (
     0.3,
     0.45,
@@ -49,12 +49,13 @@ class Axis(NamedTuple):
         return min(1.0, max(0.0, (value - self.low) / (self.top - self.low)))
 
 
-def data_axis(title: str, values: Iterable[float]) -> Axis:
-    """Returns an axis with limits from the data, and a margin of `MARGIN` on both sides; of shares, none beyond 0."""
+def data_axis(title: str, values: Iterable[float], after: float = MARGIN) -> Axis:
+    """Returns an axis with limits from the data, and a margin on both sides, the one `after` it and `MARGIN`; none beyond 0."""
     every = [*values]
     low, top = min(every), max(every)
-    margin = MARGIN * ((top - low) or abs(top) or 1.0)
-    return Axis(title, top + margin, max(0.0, low - margin) if low >= 0 else low - margin)
+    extent = (top - low) or abs(top) or 1.0
+    margin = MARGIN * extent
+    return Axis(title, top + after * extent, max(0.0, low - margin) if low >= 0 else low - margin)
 
 
 class Beside(NamedTuple):
@@ -95,8 +96,9 @@ def beside(names: Sequence[str], first: Sequence[int], places: Callable[[int], S
     """Returns the side of each name, and the chart width from which it overlaps no point and no name placed before it.
 
     `places`: returns the points in a chart of a given width, in pixels from its upper left corner. The first one of `first`
-    is named at any width, its others if they overlap no name, and then the others in order, if there is room. A name that would
-    be cut off on a phone is placed to the left of its point, as is one that covers a point only on the right.
+    is named at any width, then its others and all others in order, if there is room: a name on another point would seem to be
+    the name of that one. A name that would be cut off on a phone is placed to the left of its point, as is one that covers a
+    point only on the right.
     """
     edge, usual = places(WIDTHS[1]), places(WIDTHS[2])
     left = [
@@ -123,8 +125,7 @@ def _rooms(
         taken = [_box(names[at], points[at], left[at]) for at in always]
         for at in named:
             box = _box(names[at], points[at], left[at])
-            under = at not in first and _covers(names[at], points, at, left[at])
-            if not (under or any(_over(box, other) for other in taken)):
+            if not (_covers(names[at], points, at, left[at]) or any(_over(box, other) for other in taken)):
                 taken.append(box)
                 found[at] = width
         named = [at for at in named if found[at] == width]
@@ -139,7 +140,7 @@ def _covers(name: str, points: Sequence[Point], at: int, left: bool) -> bool:
 
 def _box(name: str, point: Point, left: bool) -> Box:
     """Returns left, top, right and bottom of a name next to its point."""
-    wide, y = LETTER * len(name), point[1] - ABOVE
+    wide, y = LETTER * len(name), point[1]
     x = point[0] - ASIDE - wide if left else point[0] + ASIDE
     return x, y - LINE / 2, x + wide, y + LINE / 2
 
@@ -190,7 +191,7 @@ def _point_layers(
     names = [
         alt.Chart()
         .transform_filter(f"datum.named != '' && {'' if left else '!'}datum.left")
-        .mark_text(dx=dx, dy=-ABOVE, fontSize=11, align=align, color="currentColor", aria=False)  # pyright: ignore[reportArgumentType]  left or right
+        .mark_text(dx=dx, baseline="middle", fontSize=11, align=align, color="currentColor", aria=False)  # pyright: ignore[reportArgumentType]  left or right
         .encode(x=x, y=y, text="named:N", opacity=alt.condition("datum.room <= width", alt.value(1), alt.value(0)))
         for left, dx, align in ((False, ASIDE, "left"), (True, -ASIDE, "right"))
     ]

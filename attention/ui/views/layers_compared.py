@@ -116,8 +116,8 @@ def _cells_before(config: Config) -> dict[Cell, Point]:
 def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: Mapping[Cell, Point]) -> None:
     """Draws the points of all heads, with lines from where those of side A are."""
     across, upwards = (
-        points.data_axis(EVERY[name].label, [*held.values(), *(point[at] for point in before.values())])
-        for at, (name, held) in enumerate(((config.across, x), (config.upwards, y)))
+        points.data_axis(EVERY[name].label, [*held.values(), *(point[at] for point in before.values())], margin)
+        for at, (name, held, margin) in enumerate(((config.across, x, points.NAME), (config.upwards, y, points.MARGIN)))
     )
     color = axis(config, maps.number(config, found), found)
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
