@@ -183,7 +183,7 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
     test = run(PAGE, LAYERED.begins)
     test.selectbox(key="source").set_value("recorded:minilm-street").run()
     menu, cells = test.selectbox(key="layer_map"), tables(test)[0]
-    assert not test.exception and menu.value == "auto" and menu.options[menu.index or 0] == "Previous token"
+    assert not test.exception and menu.value == "auto" and menu.options[menu.index or 0] == "Pattern: previous token"
     assert cells["focus"][max(range(72), key=cells["value"].__getitem__)], "the highest is selected"
 
 
@@ -196,7 +196,16 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")
-    assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY) - 3
+    assert (
+        menu.value == "auto"
+        and menu.options[menu.index or 0] == "Pattern: induction"
+        and len(menu.options) == len(EVERY) - 3
+    )
+    assert sorted(name for names in text.GROUPS.values() for name in names) == sorted(EVERY)
+    about = menu.help or ""
+    assert (
+        about.count("\n- ") == len(menu.options) and "- Spread: normalized entropy: entropy as a share of its" in about
+    )
     menu.set_value("previous").run()
     assert (
         not test.exception
@@ -213,7 +222,9 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         f"{best} spreads its weight most widely of these 54 heads (from 6 of 30 layers): "
         f"the mean entropy of its rows is {value} nats." in said
     )
-    assert not {"Separators", "Next token"} & set(test.selectbox(key="layer_map").options), "all 0 here"
+    assert not {"Pattern: separators", "Pattern: next token"} & set(test.selectbox(key="layer_map").options), (
+        "all 0 here"
+    )
     for name, why in (
         ("separators", "This text has no separators"),
         ("next", "Under this mask no token sees the next"),
@@ -258,7 +269,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"At {sum(copies)} of the 49 repeated words before the last, its largest weight is on an earlier copy of the next word."
+        f"For {sum(copies)} of 49 repeated words, its largest weight is on an earlier copy of the word that comes next."
         in captions(test)
         and sum(copies) == 48
     )
@@ -329,7 +340,9 @@ def test_auto_is_a_statistic_on_which_some_head_is_high():
 def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a_copy():
     test = run(PAGE, {"source": "trained:reverse"})
     menu, values = test.selectbox(key="layer_map"), tables(test)[0]["value"]
-    assert menu.options[menu.index or 0] == "Token before a copy" and maps.PART < min(values) < maps.HIGH < max(values)
+    assert menu.options[menu.index or 0] == "Pattern: token before a copy" and maps.PART < min(
+        values
+    ) < maps.HIGH < max(values)
     assert (
         f"{sum(value > maps.HIGH for value in values)} of these 4 heads put over half of their weight, for 10 of the 11 "
         "repeated tokens, on what came before an earlier copy of the token, "
@@ -338,16 +351,19 @@ def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a
     assert f"**Head 0** puts {values[0]:.1%} of its weight, for 10 of the 11 repeated tokens, on what came" in words(
         test
     )
-    assert "Token before a copy" not in run(PAGE, LAYERED.begins).selectbox(key="layer_map").options
+    assert "Pattern: token before a copy" not in run(PAGE, LAYERED.begins).selectbox(key="layer_map").options
 
 
 def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_induction_head():
     said = words(run(PAGE, {"source": "trained:majority", "layer_map": "induction"}))
     assert "only head 2 puts over half of its weight" in said and "as an induction head" not in said
     for source, opens in (
-        ("trained:majority", "Largest"),
-        ("trained:brackets", "Largest"),  # the head with most weight on the same token is said to attend to nearby ones
-        ("recorded:minilm-wide", "Previous token"),
+        ("trained:majority", "Spread: largest"),
+        (
+            "trained:brackets",
+            "Spread: largest",
+        ),  # the head with most weight on the same token is said to attend to nearby ones
+        ("recorded:minilm-wide", "Pattern: previous token"),
     ):
         menu = run(PAGE, {"source": source}).selectbox(key="layer_map")
         assert menu.options[menu.index or 0] == opens, "chance, or a single token that occurs twice, is no finding"
@@ -411,7 +427,7 @@ def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
 def test_a_map_with_another_statistic_than_the_usual_one_says_why():
     test = run(PAGE, {"source": REPEATED, "mask": "window", "span": "4"})
     menu = test.selectbox(key="layer_map")
-    assert menu.options[menu.index or 0] == "Previous token", "few queries see the first token"
+    assert menu.options[menu.index or 0] == "Pattern: previous token", "few queries see the first token"
     assert "Induction is zero in all heads here: coloured by previous token." in captions(test)
     assert "coloured by" not in captions(run(PAGE, {"source": REPEATED}))
     assert "coloured by" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"

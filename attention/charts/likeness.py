@@ -12,7 +12,7 @@ from torch import Tensor
 from attention.charts import theme
 from attention.charts.heatmap import Ready
 
-HEIGHT = 430
+HEIGHT = 438  # as high as the map of the heads beside it, with its key
 LABELLED = 30  # maximum number of tick labels, which then have room; of more heads, every second one has one and so on
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attention.analysis.head_kinds import Role
-from attention.analysis.head_survey import HeadSurvey
+from attention.analysis.head_survey import JOINED, HeadSurvey
 from attention.config import Config
 from attention.ui import results
 from attention.ui.results.layers import Layer
@@ -27,11 +27,18 @@ def role_note(config: Config, role: Role | None) -> str:
         return ""
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
-        return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(name=role.name, many=many, texts=texts)
+        return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(
+            name=_described(role.name), many=many, texts=texts
+        )
     for name, _ in survey.role_counts(config.layer, config.head)[:1]:
         many = survey.count(config.layer, config.head, name)
-        return text.OTHERWISE.format(name=name, many=many, texts=len(survey.tokens))
+        return text.OTHERWISE.format(name=_described(name), many=many, texts=len(survey.tokens))
     return text.NEVER.format(texts=len(survey.tokens))
+
+
+def _described(name: str) -> str:
+    """The name of a role, with its definition if it needs one."""
+    return ", ".join(text.ROLE_NAMES.get(part, part) for part in name.split(JOINED))
 
 
 def role_name(config: Config, layer: int, head: int, role: Role, form: str = text.NAMED) -> str:

@@ -1,9 +1,10 @@
 """The words of what a head does over many texts."""
 
-HOLDS = "This head has the same role, {name}, on {many} of {texts} other short texts, alone or with another role."
-HOLDS_FEW = "This head has this role, {name}, on only {many} of {texts} other short texts, alone or with another role."
-OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{name}”, alone or with another role."
-NEVER = "This head has no role on any of {texts} other short texts either."
+HOLDS = "This head has the same role, “{name}”, on {many} of {texts} other short texts."
+HOLDS_FEW = "This head has this role, “{name}”, on only {many} of {texts} other short texts."
+OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{name}”."
+NEVER = "This head follows no single pattern on any of {texts} other short texts."
+ROLE_NAMES = {"nearby": "nearby: within five tokens"}  # of roles whose short name needs a definition
 NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, both on hover
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
 HOLDS_ON = "Texts of {texts} with this role"

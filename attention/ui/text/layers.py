@@ -42,14 +42,24 @@ WHERE_SEE = ", for the {count} of {all} tokens that see it,"
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
-    "entropy": "how spread out the rows are",
-    "entropy_share": "entropy as a share of its maximum, that of uniform rows",
-    "effective_keys": "as many keys as a uniform row of this entropy has",
+    "entropy": "how spread out the rows are, in nats; it can grow with the number of visible keys",
+    "entropy_share": "entropy as a share of its maximum, so that short and long rows compare",
+    "effective_keys": "over how many keys a row is spread: a uniform row over as many has the same entropy",
     "greatest": "mean of the largest weight of a row",
     "even": "overlap of the rows with uniform rows",
     "effective_rank": "how many patterns the rows mix",
     "distance": "mean number of tokens between query and key",
 }
+COLOUR = "Colour by"
+GROUPS = {  # of statistics, in the menu: what those of a group have in common
+    "Pattern": ("induction", "previous", "next", "first", "same", "duplicate", "preceding", "separators"),
+    "Spread": ("entropy", "entropy_share", "effective_keys", "even", "greatest"),
+    "Position": ("distance",),
+    "Variety": ("effective_rank",),
+}
+GROUPED = "{group}: {statistic}"
+HELP_LINE = "- {statistic}: {about}"
+WEIGHT_ON = "weight on {keys}"
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
     "preceding": "the queries whose token occurred before",
@@ -71,7 +81,7 @@ TEXTS = {  # of sources whose text is no sentence: what it is
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
-REPEATS = "Lines, and “{word}” in bold: the words start again."
+REPEATS = "Lines and the bold “{word}” mark where the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "preceding": "what came before an earlier copy of the token",
@@ -121,8 +131,8 @@ DOES = "**{head}** {role}"
 PUTS = "puts {value} of its weight{where} on {keys}."
 OVERALL = "{puts} Overall, it {role}"  # of a head with another role, which is a mean over other queries
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
-NO_ROLE = "has no clear role here."
-NO_ROLE_NAME = "no clear role"
+NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
+NO_ROLE_NAME = "no single pattern"
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
@@ -140,8 +150,8 @@ DIAGONALS = {  # by how often the text occurs
     3: "Two diagonals: what followed each word’s copy, one and two repeats back.",
 }
 USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
-COPIES = "At {right} of the {places} repeated words before the last, its largest weight is on an earlier copy of the next word."
-WITHOUT_COPY = "Words without an earlier copy put {share} of their weight on {first}, an **attention sink**."
+COPIES = "For {right} of {places} repeated words, its largest weight is on an earlier copy of the word that comes next."
+WITHOUT_COPY = "Words that occur for the first time put {share} of their weight on {first}, an **attention sink**."
 RANK = "**{head}** · {statistic} · rank {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
@@ -172,9 +182,9 @@ ALIKE_MATRIX = (
 )
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
 ALIKE_MAP = (
-    "Similar heads are near each other; only distances have a meaning. Two dimensions keep {kept} of the variance (classical "
-    "scaling)."
+    "Similar heads are near each other. Only distances have a meaning here; their exact values are in the matrix."
 )
+ALIKE_MAP_HELP = "Classical scaling of the distances to two dimensions, which keep {kept} of the variance."
 ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statistic}"
 
 # Two statistics.

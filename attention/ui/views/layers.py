@@ -113,15 +113,17 @@ def view(config: Config) -> None:
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the menu of what the map is coloured by; "auto", or one that these heads lack, has the name of what it shows."""
-    shown = maps.number(config, found)
+    shown, metric_labels = maps.number(config, found), layers_sentences.grouped_labels()
     zero = {name for name in maps.PATTERNS if name != shown and not any(maps.cells(name, found).values())}
-    known = [name for name in maps.known_metrics(config) | {shown: None} if name not in zero]
+    usable = maps.known_metrics(config) | {shown: None}
+    known = [name for name in metric_labels if name in usable and name not in zero]
     names = [config.layer_map if name == shown else name for name in known]
-    label = lambda name: EVERY[shown if name == config.layer_map else name].label  # noqa: E731
-    page.resend_menu("layer_map", EVERY[shown].label)
+    label = lambda name: metric_labels[shown if name == config.layer_map else name]  # noqa: E731
+    page.resend_menu("layer_map", metric_labels[shown])
     with st.container(key="map-choice"):
         chosen = partial(_on_statistic, config, found)
-        knobs.menu("layer_map", config, names, format_func=label, on_change=chosen)
+        about = layers_sentences.menu_help(known)
+        knobs.menu("layer_map", config, names, label=text.COLOUR, format_func=label, on_change=chosen, help=about)
 
 
 def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:

@@ -124,7 +124,7 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         selection_mode=CELL,
         alt=text.ALIKE_MAP_ALT.format(statistic=color.title.lower()),
     )
-    st.caption(text.ALIKE_MAP.format(kept=format_percent(far.kept)))
+    st.caption(text.ALIKE_MAP, help=text.ALIKE_MAP_HELP.format(kept=format_percent(far.kept)))
 
 
 LIKENESS = page.Part("alike", _draw, compared.look_of_several)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from attention.analysis.head_numbers import EVERY
 from attention.charts.layers import left_out
+from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
 from attention.heads import TokenMetric, same_token_pairs
@@ -108,6 +109,28 @@ def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str
     if described.unit and described.unit in described.label.lower():
         said = said.removesuffix(f" {described.unit}")
     return escape(f"{described.label.lower()} {said}")
+
+
+def grouped_labels() -> dict[str, str]:
+    """The labels of all statistics in the menu, each with its group, in the order of the groups."""
+    return {
+        name: text.GROUPED.format(group=group, statistic=EVERY[name].label.lower())
+        for group, names in text.GROUPS.items()
+        for name in names
+    }
+
+
+def menu_help(names: list[str]) -> str:
+    """One line about each of these statistics, after the help of the menu, as Markdown."""
+    labels = grouped_labels()
+    lines = [
+        text.HELP_LINE.format(
+            statistic=labels[name],
+            about=text.MEANINGS.get(name) or text.WEIGHT_ON.format(keys=text.KEYS[name]),
+        )
+        for name in names
+    ]
+    return f"{CONFIGS.knobs['layer_map'].help}\n\n" + "\n".join(lines)
 
 
 def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
