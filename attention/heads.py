@@ -239,7 +239,7 @@ METRICS: dict[str, HeadMetric] = {
     ),
     "greatest": HeadMetric(
         greatest,
-        "Largest",
+        "Largest weight",
         "",
         "mean over queries of the largest weight",
         "Voita et al. 2019, section 4: confidence, without the end token",

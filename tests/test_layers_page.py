@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY
-from attention.analysis.repeats import Copy
+from attention.analysis.repeats import Copy, largest_weight
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
@@ -301,6 +301,29 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
     assert test.button(key="Next head").disabled and not test.button(key="Previous head").disabled
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"), [({}, "all rows with several visible keys"), ({"query": "20"}, "the selected row")]
+)
+def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_statistic_than_induction(query, rows):
+    test = run(PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": "entropy"} | query)
+    found = trace(Config.of(REPEATED, layer=16))
+    weights = found.weights[0][20:21] if query else found.weights[0][1:]
+    marks, read = selected_head(test)["marks"], found.texts
+    at, key = marks["pair"]
+    assert float(found.weights[0, at, key]) == float(weights.max()) and at == int(query.get("query", at))
+    back = at - key
+    where = "the first token" if key == 0 else f"{back} token{'s' * (back > 1)} back"
+    said = f"“{read[at]}” ({at}) puts {float(weights.max()):.1%} on “{read[key]}” ({key}), {where}."
+    assert marks["says"] == f"Framed: the largest weight of {rows}.\n{said}"
+    assert not test.exception and "repeated words, its largest weight" not in captions(test)
+
+
+def test_rows_with_one_visible_key_have_no_largest_weight():
+    weights, mask = torch.eye(3), torch.ones(3, 3, dtype=torch.bool).tril()
+    assert largest_weight(weights, mask) == (1, 1, 1.0, False) and largest_weight(weights, mask, 0) is None
+    assert largest_weight(weights, torch.eye(3, dtype=torch.bool)) is None
+
+
 def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_the_mean_entropy():
     config = Config(tokens=4, heads=2, d_model=8, projections="independent")
     layer = results.layers.layers(config)[0]
@@ -358,10 +381,10 @@ def test_a_head_with_half_of_its_weight_after_a_copy_by_chance_is_not_called_an_
     said = words(run(PAGE, {"source": "trained:majority", "layer_map": "induction"}))
     assert "only head 2 puts over half of its weight" in said and "as an induction head" not in said
     for source, opens in (
-        ("trained:majority", "Spread: largest"),
+        ("trained:majority", "Spread: largest weight"),
         (
             "trained:brackets",
-            "Spread: largest",
+            "Spread: largest weight",
         ),  # the head with most weight on the same token is said to attend to nearby ones
         ("recorded:minilm-wide", "Pattern: previous token"),
     ):
@@ -465,9 +488,9 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     over = [
         said
         for said in cells["short"]
-        if said.strip("%").lstrip(">").isdigit() and (said[0] == ">" or int(said[:-1]) > 50)
+        if said.strip("%").lstrip(">").replace(".", "").isdigit() and (said[0] == ">" or float(said.strip("%")) > 50)
     ]
-    assert sorted(over) == [">50", ">99"] and "over 99.9%" in cells["exact"]
+    assert sorted(over) == ["50.3", ">99"] and "over 99.9%" in cells["exact"]
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention import heads
@@ -20,6 +20,15 @@ class Copy(NamedTuple):
     query: int
     key: int
     weight: float
+
+
+class Largest(NamedTuple):
+    """The two tokens between which a head has its largest weight, and the weight; `of_row`: the largest of one row."""
+
+    query: int
+    key: int
+    weight: float
+    of_row: bool = False
 
 
 def repeat_starts(texts: Sequence[str]) -> list[int]:
@@ -40,6 +49,20 @@ def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int
     places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
     right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
     return right, len(places)
+
+
+def largest_weight(
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], query: int | None = None
+) -> Largest | None:
+    """Returns the largest weight of one row or of all, of rows with several visible keys; None if there are none."""
+    several = mask.sum(-1) > 1
+    if query is not None:
+        several = several & (torch.arange(len(mask)) == query)
+    if not several.any():
+        return None
+    counted = torch.where(mask & several[:, None], weights, -1)
+    at, key = divmod(int(counted.argmax()), weights.shape[1])
+    return Largest(at, key, float(weights[at, key]), query is not None)
 
 
 def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: int | None = None) -> Copy | None:

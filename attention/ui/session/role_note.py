@@ -28,15 +28,15 @@ def role_note(config: Config, role: Role | None) -> str:
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
         return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(
-            name=_described(role.name), many=many, texts=texts
+            name=_role_label(role.name), many=many, texts=texts
         )
     for name, _ in survey.role_counts(config.layer, config.head)[:1]:
         many = survey.count(config.layer, config.head, name)
-        return text.OTHERWISE.format(name=_described(name), many=many, texts=len(survey.tokens))
+        return text.OTHERWISE.format(name=_role_label(name), many=many, texts=len(survey.tokens))
     return text.NEVER.format(texts=len(survey.tokens))
 
 
-def _described(name: str) -> str:
+def _role_label(name: str) -> str:
     """The name of a role, with its definition if it needs one."""
     return ", ".join(text.ROLE_NAMES.get(part, part) for part in name.split(JOINED))
 

@@ -81,6 +81,15 @@ TEXTS = {  # of sources whose text is no sentence: what it is
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
+LARGEST = "{what} of {rows}.\n{query} puts {weight} on {key}{where}."
+FRAMED_LARGEST, LARGEST_WEIGHT = "Framed: the largest weight", "The largest weight"
+LARGEST_OF_ROW, LARGEST_OF_ALL = "the selected row", "all rows with several visible keys"
+PLACES = {  # of the key, seen from the query
+    "itself": ", itself",
+    "first": ", the first {unit}",
+    "back": ", {count} {unit}{s} back",
+    "ahead": ", {count} {unit}{s} ahead",
+}
 REPEATS = "Lines and the bold “{word}” mark where the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
@@ -115,7 +124,10 @@ FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "rare": "Too few tokens occur twice for {usual}: coloured by {shown}.",
     "low": "No head stands out by {usual} here: coloured by {shown}.",
 }
-NUMBERS = "The map writes numbers from 10% on, and that of the selected head."
+NUMBERS = (
+    "The map writes numbers from 10% on, and that of the selected head. Close to 50% and to 100% they have a decimal in place of "
+    "the percent sign; “>99” is over 99.9%."
+)
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
@@ -197,8 +209,9 @@ TWO_ALT = "Points by head: {upwards} against {across}"
 
 # The table and the file.
 TABLE = "Table of all heads"
+MEAN_WEIGHT = " of its weight on average."  # is in the title of the column instead
 NOT_COUNTED = "–"  # in place of a missing number
-COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does"}
+COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does, with its mean weight"}
 DOWNLOADS = "Downloads"
 SAVE = "Save map of layers"
 NO_MAP = "There is no map to save: no query has a visible key."

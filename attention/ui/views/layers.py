@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.analysis.head_kinds import Role
 from attention.analysis.head_numbers import EVERY
-from attention.analysis.repeats import Copy
+from attention.analysis.repeats import Copy, Largest
 from attention.charts import heatmap
 from attention.charts.layers import Room
 from attention.codec import to_query
@@ -166,21 +166,22 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
         at = order.index(here)
         said = layers_sentences.metric_text(config, found, held[here])
         st.markdown(text.RANK.format(head=title, statistic=said, at=at + 1, count=len(order)))
-        for label, to, shortcut, help in (
-            (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
-            (text.NEXT, at + 1, "N", text.NEXT_HELP),
-        ):
-            there = 0 <= to < len(order)
-            layer, head = order[to] if there else here
-            st.button(
-                label,
-                key=f"{label} head",
-                help=help,
-                shortcut=shortcut,
-                disabled=not there,
-                on_click=page.change,
-                kwargs={"layer": layer, "head": head},
-            )
+        with st.container(horizontal=True, width="content", gap="small"):
+            for label, to, shortcut, help in (
+                (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
+                (text.NEXT, at + 1, "N", text.NEXT_HELP),
+            ):
+                there = 0 <= to < len(order)
+                layer, head = order[to] if there else here
+                st.button(
+                    label,
+                    key=f"{label} head",
+                    help=help,
+                    shortcut=shortcut,
+                    disabled=not there,
+                    on_click=page.change,
+                    kwargs={"layer": layer, "head": head},
+                )
 
 
 def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
@@ -241,7 +242,7 @@ def role_text(config: Config, role: Role | None, puts: str = "") -> str:
     return f"{does} {role_note(config, role)}".rstrip()
 
 
-def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> None:
+def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
     """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it."""
     _stepper(config, found)
     layer, unsaid = found[config.layer], questions.unsaid(config)
@@ -259,7 +260,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
     does = role_text(config, role, layers_sentences.puts_sentence(config, found))
     st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
-    if not unsaid and (pair or needs_copies(role)):
+    if not unsaid and (isinstance(pair, Copy) or needs_copies(role)):
         said.insert(0, copies.copies_sentence(config))
     if not unsaid and needs_copies(role):
         said.append(copies.use_sentence(config, pair))

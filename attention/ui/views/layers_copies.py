@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from attention.analysis.repeats import Copy, next_words, repeat_starts, strongest_copy
+from attention.analysis.repeats import Copy, Largest, largest_weight, next_words, repeat_starts, strongest_copy
 from attention.components.large_head import Marks
 from attention.config import Config
 from attention.knobs import LAST_QUERY
 from attention.number_format import format_percent, format_token
 from attention.recorded.shipped import WORDS
-from attention.sources.providers import distributes, tokens
+from attention.sources.providers import distributes, tokens, unit
 from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.text import layers as text
@@ -20,21 +20,28 @@ WEAK = 0.1  # of the weight: a pair with less has no frame
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
-def example(config: Config, statistic: str) -> Copy | None:
-    """The pair that shows induction best: of the query of a question or the selected one, or of all; None if there is none."""
-    if statistic != "induction" or config.tokens > MOST or config.is_cross or not distributes(config):
+def example(config: Config, statistic: str) -> Copy | Largest | None:
+    """The pair that shows induction best, or that with the largest weight if the map shows another statistic.
+
+    Of the query of a question or the selected one, or of all; None if there is none.
+    """
+    if config.tokens > MOST or config.is_cross or not distributes(config):
         return None
     query = None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
-    return strongest_copy(results.heads.trace(config).weights[config.head], tokens(config).texts, query)
+    trace = results.heads.trace(config)
+    if statistic != "induction":
+        return largest_weight(trace.weights[config.head], trace.mask, query)
+    return strongest_copy(trace.weights[config.head], tokens(config).texts, query)
 
 
-def marks(config: Config, pair: Copy | None) -> Marks | None:
+def marks(config: Config, pair: Copy | Largest | None) -> Marks | None:
     """The marks over the picture of the selected head; None if it has none."""
     starts = repeat_starts(tokens(config).texts) if config.tokens <= MOST and not config.is_cross else []
     starts = [0, *starts[1:]] if starts else []  # the token before the first repeat has the label, as it is another one
     if pair is None:
         return Marks(starts) if starts else None
-    return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, _example_text(config, pair))
+    said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair)
+    return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, said)
 
 
 def _example_text(config: Config, pair: Copy) -> str:
@@ -44,6 +51,23 @@ def _example_text(config: Config, pair: Copy) -> str:
     said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
     framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
     return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
+
+
+def _largest_text(config: Config, pair: Largest) -> str:
+    """The largest weight in words: of which rows it is, and where its key is."""
+    names, back = tokens(config).texts or [""] * config.tokens, pair.query - pair.key
+    query = format_token(names[pair.query], pair.query)
+    key = format_token(names[pair.key], pair.key, "key")
+    place = "itself" if back == 0 else "first" if pair.key == 0 else "back" if back > 0 else "ahead"
+    where = text.PLACES[place].format(count=abs(back), unit=unit(config), s="s" * (abs(back) != 1))
+    return text.LARGEST.format(
+        what=text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT,
+        rows=text.LARGEST_OF_ROW if pair.of_row else text.LARGEST_OF_ALL,
+        query=f"{query[0].upper()}{query[1:]}",
+        weight=format_percent(pair.weight),
+        key=key,
+        where=where if tokens(config).line or back == 0 else "",
+    )
 
 
 def lines_sentence(config: Config) -> str:
@@ -76,11 +100,11 @@ def copies_sentence(config: Config) -> str:
     return " ".join(filter(None, (text.COPIES.format(right=right, places=places), sink)))
 
 
-def use_sentence(config: Config, pair: Copy | None) -> str:
+def use_sentence(config: Config, pair: Copy | Largest | None) -> str:
     """Of what use heads are that copy, in the text that repeats; and what the diagonals are, unless they are said with a pair."""
     if config.source != next_step.REAL:
         return ""
-    return " ".join(filter(None, ("" if pair else _diagonals_sentence(config), text.USE)))
+    return " ".join(filter(None, ("" if isinstance(pair, Copy) else _diagonals_sentence(config), text.USE)))
 
 
 def _diagonals_sentence(config: Config) -> str:

@@ -27,6 +27,7 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
+WIDE = 600  # pixels of the column of sentences, in which the longest has room
 FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
@@ -54,7 +55,7 @@ def columns(found: Found, known: list[str], holds: list[int | None]) -> dict[str
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     roles = (found[layer].roles[head] for layer, head in heads)
-    told["does"] = [role.says if role else text.NO_ROLE for role in roles]
+    told["does"] = [role.says.removesuffix(text.MEAN_WEIGHT) if role else text.NO_ROLE_NAME for role in roles]
     if holds:
         told["holds"] = holds
     return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
@@ -64,7 +65,7 @@ def _config(known: list[str]) -> dict[str, Any]:
     named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
     label, about = (said.format(texts=len(short_texts())) for said in (HOLDS_ON, HOLDS_ON_HELP))
     named |= {"holds": st.column_config.NumberColumn(label, help=about)}
-    named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width="large")}
+    named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width=WIDE)}
     return named | {name: _number(name) for name in known}
 
 
