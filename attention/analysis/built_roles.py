@@ -54,7 +54,7 @@ def built_role(rule: Rule, kinds: Sequence[Kind], head: int, unit: str, about: s
     names = [name_place(part, unit)[0] if isinstance(part, int) else part.format(unit=unit) for part in rule]
     found = [known[name] for name in names if name in known]
     if len(found) == len(rule) and _shows(found, head):
-        return single_role(found[0], head, about) if len(found) == 1 else double_role(*found, head, about)
+        return double_role(found[0], found[1], head, about) if found[1:] else single_role(found[0], head, about)
     does = [name_place(part, unit)[1] if isinstance(part, int) else _does(known, part, unit) for part in rule]
     aim = " and ".join(each.removeprefix("attends ") for each in does).replace(f" {SINK}", "")
     said = f"was built to attend {aim}; {_why(found, len(rule), head, unit, about)}"

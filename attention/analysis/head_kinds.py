@@ -125,8 +125,8 @@ def kinds_of(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[K
     choosing, sees = seen.choices > 2, seen.mask[:, 0]  # a mask may hide the first token from most queries
     first = seen.share(seen.weights[..., 0], sees & choosing, max(SEVERAL, PART * int(choosing.sum())))
     shown = seen.share(seen.weights[..., 0], sees, max(1, PART * int((seen.choices > 0).sum())))
-    does, counts = f"attends to the first {unit} {SINK}", (int(sees.sum()), len(sees), "it")
-    found.append(Kind(f"first {unit}", does, first.tolist(), shown.tolist(), *counts))
+    does, seeing = f"attends to the first {unit} {SINK}", int(sees.sum())
+    found.append(Kind(f"first {unit}", does, first.tolist(), shown.tolist(), seeing, len(sees), "it"))
     return found + _words(seen, tokens, unit) if tokens and line else found
 
 
@@ -158,7 +158,8 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
         Kind(
             "induction",
             f"attends to what followed an earlier copy of the {unit}, where there is one (induction)",
-            *[followed.tolist()] * 2,
+            followed.tolist(),
+            followed.tolist(),
             int(after.any(-1).sum()),
             having,
             "it",
@@ -179,7 +180,10 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     shares = seen.share(held.mT, inside.mT, max(AT_DISTANCE, PART * int(choosing.sum())))
     shown = seen.share(held.mT, sees.mT) * (sees.sum(0) >= PART * exists)
     columns = shares.mT.tolist(), shown.mT.tolist(), sees.sum(0).tolist(), exists.tolist()
-    return [Kind(*name_place(by, unit), *each, f"that {unit}") for by, *each in zip(places, *columns, strict=True)]
+    return [
+        Kind(*name_place(by, unit), share, whole, seeing, having, f"that {unit}")
+        for by, share, whole, seeing, having in zip(places, *columns, strict=True)
+    ]
 
 
 def name_place(by: int, unit: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 SINK = "**Sink:** a token that takes spare weight."
-LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
+LONG = "Previews of {heads} heads over {tokens} tokens; the weights of {done} are exact so far."
 FORMULAS = "Point at a column title for its formula."
 
 # The title.
@@ -96,7 +96,9 @@ ENDED = "{why}: {done} of {heads} heads are exact, the others are previews."
 CANCELLED = "Cancelled"
 PIXELS = "Each pixel: the {pool} of {tile} x {tile} weights.{preview}"
 POOLS = {"max": "largest", "mean": "mean"}
-PATTERN_HIDDEN = " In head {head}, nearly all contain a large weight, so each row has one colour. Zoom in on the enlarged head below."
+PATTERN_HIDDEN = (
+    " In head {head}, nearly all contain a large weight, so each row has one colour: zoom in on the head below."
+)
 ZOOM_IN = "Zoom in to tokens {first:,} to {last:,}"
 ZOOM_IN_HELP = "Shows single weights, coloured as multiples of the uniform weight."
 PREVIEW = " Heads from {done} on: preview from one query per tile."

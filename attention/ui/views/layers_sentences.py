@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attention.analysis.head_numbers import EVERY
+from attention.analysis.head_numbers import EVERY, OfPairs
 from attention.charts.layers import left_out
 from attention.codec import CONFIGS
 from attention.config import Config
@@ -81,8 +81,11 @@ def _where(name: str, config: Config) -> str:
 def _visible_count(name: str, config: Config) -> int:
     """The number of queries over which a statistic of pairs is a mean: those to which a key of their pairs is visible."""
     described, texts = EVERY[name], tokens(config).texts
-    pairs = described.of(*same_token_pairs(texts)) if isinstance(described, TokenMetric) else described.of(texts)
-    query, key = pairs
+    if isinstance(described, TokenMetric):
+        query, key = described.of(*same_token_pairs(texts))
+    else:
+        assert isinstance(described, OfPairs)
+        query, key = described.of(texts)
     return len(query[results.heads.trace(config).mask[query, key]].unique())
 
 
