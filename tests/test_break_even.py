@@ -96,7 +96,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
         "With the data already on the GPU, an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on"
     )
     assert "drawn, but not compared" in found.not_compared
-    assert found.open_marks == "Open marks: only one visit (GPU), unstable times (this server)"
+    assert found.open_marks == "Open marks: timed once (GPU), unstable times (this server)"
     drawn = json.loads(charts.figure(found).to_json())["data"]
     now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
     assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
@@ -150,14 +150,14 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "back, it is about as fast at 64 and 7.7 times as fast at 512." in told
     )
     assert (
-        "At 2,048 tokens the GPU (only one visit) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
+        "At 2,048 tokens the GPU (timed once) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
         in told
     )
     assert (
         "Timed: scaled_dot_product_attention on AMD EPYC, 2 cores, 2 threads (PyTorch 2.13.0), on NVIDIA H100" in told
     )
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "Open marks: only one visit" in chart
+    assert "Open marks: timed once" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert (

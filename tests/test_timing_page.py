@@ -448,13 +448,11 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     monkeypatch.setattr(results.timing, "shipped_timings", shipped_card)
     job = TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in served()})
     test = run(SERVED, sweep=job)
-    assert headline(test) == (
-        "A Test GPU is 20 times as fast as this server's CPU (100 µs instead of 2 ms) for one token of 16 heads of 128 against "
-        "8,192 keys, bfloat16."
-    )
-    said = test.caption[0].value.replace("\\", "")
-    assert said.endswith("the GPU is 20 times as fast as the CPU."), "one sentence"
-    assert re.match(r"The GPU is faster from .* GPU: Test GPU, SDPA", test.caption[0].help.replace("\\", ""))
+    faster = "a Test GPU is faster than this server's CPU from about 114 keys on; at 8,192 it is 20 times as fast."
+    assert headline(test) == f"With SDPA, {faster}"
+    copied = f"With SDPA, copying included, {faster} A decoder keeps keys and values on the GPU."
+    assert test.caption[0].value.replace("\\", "") == copied
+    assert re.search(r"100 µs instead of 2 ms.* GPU: Test GPU, SDPA", test.caption[0].help.replace("\\", ""))
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
     assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
@@ -471,7 +469,7 @@ def test_charts_end_where_the_lengths_of_the_sidebar_end_and_settings_that_were_
     shipped = read_recording(write_recording(found), "x.json")
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"lengths": "64,256", "dtypes": "float32,float16"})
-    assert "256 tokens" in headline(test)
+    assert "from 64 tokens on, the shortest length; at 256 it is 20 times as fast" in headline(test)
     assert "8,192" not in json.loads(figure_text(test))["layout"]["xaxis"]["ticktext"]
     told = " ".join(each.value for each in test.caption).replace("\\", "")
     assert "Not timed: float16." in told and "The headline is for" not in told, "only one of them was timed"

@@ -155,7 +155,7 @@ class BreakEven:
         size = numbers * {"float32": 4}.get(case.dtype, 2)
         said = (
             f"At {case.length:,} tokens the copy takes {seconds(case.transfer)}, computing {seconds(case.seconds)}: query, "
-            f"key, value and output cross the bus at {size / case.transfer / 1e9:.2g} GB/s"
+            f"key, value and output ({size / 1e6:.2g} MB) cross the bus at {size / case.transfer / 1e9:.2g} GB/s"
             f"{ORDINARY * (case.source != BROWSER)}"
         )
         return (

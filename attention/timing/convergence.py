@@ -11,9 +11,9 @@ from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
-COUNTS = {0: "in a first try alone", 1: "in only one visit", 2: "in only two visits"}
+COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}  # how often a case was visited, for several calls each time
 OPEN = "unstable times"  # what the open marks of a chart are
-ONCE, FEW = "only one visit", f"fewer than {VISITS} visits"  # if all of them have this reason
+ONCE, FEW = "timed once", "timed once or twice"  # if all of them have this reason
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -42,14 +42,14 @@ def word(timing: Timing) -> str:
 def open_marks(reasons: Iterable[str]) -> str:
     """What the open marks of a chart are, in a few words, from the reasons of its times; empty if all times are stable."""
     found = [*filter(None, reasons)]
-    if all(each.startswith((f"timed in {ONCE}", "timed in a first try", "unstable: timed 1 time,")) for each in found):
+    if all(each.startswith((ONCE, "timed in a first try", "unstable: timed 1 time,")) for each in found):
         return ONCE if found else ""
     return FEW if all(each.startswith(("timed ", "unstable: timed ")) for each in found) else OPEN
 
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
-        return f"timed {COUNTS[timing.visits]} within the time budget, not {VISITS}"
+        return f"timed {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
     if timing.repeated is None:
         return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
     return (

@@ -100,11 +100,12 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
 
 
 def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:
-    """The measured bytes per second of a copy to a GPU, to put behind it; empty if none was measured."""
+    """The measured bytes per second of a copy to a GPU, with its size, as larger ones may be slower; "" if none was measured."""
     point = gpu.at(length)
     if point is None or not point.moved:
         return ""
-    return f" (measured: {cpu_gpu_series.transferred_bytes(versus.work, gpu.dtype) / point.moved / 1e9:.2g} GB/s)"
+    copied = cpu_gpu_series.transferred_bytes(versus.work, gpu.dtype)
+    return f" (measured: {copied / point.moved / 1e9:.2g} GB/s for {copied / 1e6:.3g} MB)"
 
 
 def name_gpu(gpu: TimingSeries) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from attention.timing import comparison, convergence
 from attention.timing.answers import setting_text
+from attention.timing.break_even import EQUAL
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.line_names import machine_in_sentence
@@ -37,7 +38,7 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
         how = ", ".join(filter(None, [fast[0].implementation, setting_text(fast[0], every)]))
         where = f"With {how}" if of_devices else f"On {machine_in_sentence(fast[0])}"
         said = f"{where}{', copying included' * transfer}, "
-        said += _faster(what, than, crossing, used[-1], "roughly " * (used is not stable))
+        said += _faster(what, than, crossing, used, "roughly " * (used is not stable))
         why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
         return f"{said}." if used is stable else f"{said} ({why})."
     return ""
@@ -50,12 +51,15 @@ def _suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
     return len(stable) > 1 and not stable[-1].ratio < 1 < points[-1].ratio
 
 
-def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp, roughly: str) -> str:
+def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str) -> str:
     """From which length on one is faster than the other, and how many times at the last one; `roughly` before that number."""
+    first, last = used[0], used[-1]
     ratio, since, shortest = f"{roughly}{times(last.ratio)} times as fast", crossing.length, crossing.shortest
     if last.ratio < 1:
         return f"{what} takes {roughly}{times(1 / last.ratio)} times as long as {than} at {last.length:,} tokens"
     if since is None or shortest == crossing.longest:
         return f"{what} is {ratio} as {than} at {last.length:,} tokens"
+    if abs(first.ratio - 1) <= EQUAL:
+        return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
     on = f"about {since:,.0f} tokens on" if since > shortest else f"{shortest:,} tokens on, the shortest length"
     return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"

@@ -6,8 +6,8 @@ import { AXES } from "./sentence_head_words.js";
 
 /** @typedef {import("./sentence_head.js").Sentence} Sentence */
 
-const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13, CORNER = 48;  // pixels: width of a letter, gap, smallest cell, height of a label, and
-                                             // the least room of labels, which holds the names of the axes as well
+// Pixels: width of a letter, gap, smallest cell, height of a label, and least room for labels and the names of the axes.
+const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13, CORNER = 48;
 
 /**
  * Sets the size of the map, and of its labels.

@@ -181,7 +181,10 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(finding))
-        if chart.shown:
+        if copied := chart.ratio_with_copy if finding == chart.ratio else "":
+            kept = text.DECODER * (chart.subject[0].queries == 1)
+            st.caption(escape(f"{copied}{kept}"), help=escape(answer.text))
+        elif chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
     is_ratio = chart.which == timing_sizes.RATIO
     if several := _several(
@@ -193,12 +196,13 @@ def _answer(timed: Timed) -> None:
 def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
     """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
-    Times of several settings are compared with each other, those of one setting by how they grow with the length.
+    Times of several settings are compared with each other, those of one setting by how they grow with the length. Where that
+    is not known, as times are not stable, it is from which length on a GPU is faster.
     """
     if chart.which != "time":
         return chart.finding
     grows = chart_findings.growth_finding(chart.subject) if timed.picture == LINES and found.is_timed else ""
-    return setting_finding(chart.subject) or line_names.of_keys(grows, chart.subject)
+    return setting_finding(chart.subject) or line_names.of_keys(grows, chart.subject) or chart.ratio
 
 
 def _several(found: Subject, setting: str, is_ratio: bool) -> str:

@@ -78,6 +78,26 @@ class Chart:
         pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
         return line_names.of_keys(chart_findings.line_finding(self.which, self.subject, **pair), self.subject)
 
+    @property
+    def ratio(self) -> str:
+        """From which length on the GPU of its lines is faster than the CPU; empty if it has not both at several lengths."""
+        return self._ratio(transfer=False)
+
+    @property
+    def ratio_with_copy(self) -> str:
+        """The same with the copy to the GPU and back."""
+        return self._ratio(transfer=True)
+
+    def _ratio(self, transfer: bool) -> str:
+        timed = comparison.with_times(self.subject)
+        lengths = [
+            {timing.length for timing in timed if (timing.device == "cpu") is of_cpu} for of_cpu in (True, False)
+        ]
+        if len(set.intersection(*lengths)) < 2:
+            return ""
+        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU, transfer)
+        return line_names.of_keys(said, self.subject)
+
 
 def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Chart:
     """Returns the chart that the widgets select, which need not be drawn yet. `cases_at`: lengths that are still to come."""
