@@ -177,7 +177,14 @@ def test_the_finding_is_true_of_what_is_shown():
         test
     ) and "and **after six layers**, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
-    assert "of four words, **“money”** is closest to “bank” before and after six layers." in words(test)
+    assert "in six layers, “bank” comes much closer to **“account”** than to “river”." in words(test)
+    changes = {
+        move.word: move.layers - move.before
+        for move in moves("account", SENTENCES["account"].word, row(sentence="account"))
+    }
+    assert max(changes, key=changes.get) == "account" and changes["account"] > 3 * changes["river"] == 3 * min(
+        changes.values()
+    )
     test.button_group(key="story_sentence").set_value("river").run()
     assert "“bank” was closer to “money” than to **“river”**; after six layers, the other way round." in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
@@ -231,7 +238,7 @@ def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_diffe
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
-    assert "moves it most towards “river” (+" in usual and "With the model's own settings" not in usual
+    assert "moves it most towards “river” (+" in usual and "the model's own settings" not in usual
 
 
 def score_table(packed: str) -> list[list[str]]:
@@ -296,10 +303,10 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert (
         said in changed
-        and "With the model's own settings:** This **head** was picked: from “bank”, only 1 of the 72 heads has its"
-        in changed
+        and "This **head** was picked: from “bank”, only 1 of the 72 heads has its" in changed
+        and "“account” in the other sentence. This is with the model's own settings." in changed
     )
-    assert "Not as trained" not in usual and "With the model's own settings" not in usual
+    assert "Not as trained" not in usual and "the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
 
 

@@ -7,7 +7,7 @@ WEIGHED = "{query} has its largest score with {key}: a weight of **{weight}**{te
 WEIGHED_ITSELF = "{query} has its largest score with itself: a weight of **{weight}**{temperature}."
 AT_TEMPERATURE = " at temperature {temperature}"
 BECOMES = "It mixes other words in: {query} was closer to “{first}” than to **“{last}”**; after six layers, the other way round."
-STAYS = "It mixes other words in: of {count} words, **“{last}”** is closest to {query} before and after six layers."
+STAYS = "It mixes other words in: in six layers, {query} comes much closer to **“{most}”** than to “{least}”."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
@@ -29,7 +29,7 @@ NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
 LOOK = "**Attention** mixes information from {tokens} into each one. A **weight** is the share of one token in the mix."
 ALL_TOKENS, VISIBLE_TOKENS = "all tokens", "visible tokens"
 TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
-ROWS = " Each **row** of the map is a token: its weights on all tokens, itself included, sum to 100%."
+ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
     "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes weights for each "
@@ -60,7 +60,7 @@ OWN_MODEL = "See all its heads on Model"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
-AS_RECORDED = "**With the model's own settings:** {said}"
+AS_RECORDED = "{said} This is with the model's own settings."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
     "Each token is a vector. Learned matrices turn it into a **query** q, what it looks for, and a **key** k, what it offers. "
@@ -68,8 +68,8 @@ WEIGH = (
 )
 SCALING = {
     "1/sqrt(d_head)": (
-        ", divided by √{d_head}: a sum of {d_head} products varies about √{d_head} times as much as one, which would sharpen "
-        "the weights."
+        ", divided by √{d_head}: the scores of longer vectors (here of {d_head} numbers) are larger, and would make the weights "
+        "too sharp."
     ),
     "1/d_head": ", divided by {d_head}, the number of channels.",
     "none": ", not scaled here: exp makes the differences far larger.",

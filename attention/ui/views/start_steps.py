@@ -28,7 +28,6 @@ from attention.ui.text import terms
 from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
-COUNTS = {4: "four"}
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -77,8 +76,10 @@ def finding(story: Story, trace: Trace) -> str:
     if step == "take over" and _is_compared(story, trace) and not story.altered:
         found = moves(story.sentence, query, row)
         first, after = _closest(found)
-        said = text.STAYS if first.word == after.word else text.BECOMES
-        return said.format(query=name, first=first.word, last=after.word, count=COUNTS.get(len(found), len(found)))
+        if first.word != after.word:
+            return text.BECOMES.format(query=name, first=first.word, last=after.word)
+        least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
+        return text.STAYS.format(query=name, most=most.word, least=least.word)
     most = int(row.argmax())
     said = text.FINDING if most != query else text.ITSELF
     if step == "weigh":
@@ -94,7 +95,11 @@ def _as_recorded(story: Story, said: str) -> str:
 
 
 def _look(story: Story, trace: Trace) -> None:
-    st.markdown(text.LOOK.format(tokens=text.ALL_TOKENS if bool(trace.mask.all()) else text.VISIBLE_TOKENS))
+    st.markdown(text.LOOK.format(tokens=_mixed_tokens(trace)))
+
+
+def _mixed_tokens(trace: Trace) -> str:
+    return text.ALL_TOKENS if bool(trace.mask.all()) else text.VISIBLE_TOKENS
 
 
 def _compare(story: Story, trace: Trace) -> None:
@@ -103,7 +108,7 @@ def _compare(story: Story, trace: Trace) -> None:
     st.markdown(
         text.TOKENS
         + (text.OWN_PARTS.format(mark=GOES_ON) if parts else "")
-        + (text.ROWS if float(selected_row(trace).sum()) else "")
+        + (text.ROWS.format(tokens=_mixed_tokens(trace)) if float(selected_row(trace).sum()) else "")
     )
     if story.is_own:
         if why := _why_first(story, trace):
