@@ -178,13 +178,10 @@ def test_the_finding_is_true_of_what_is_shown():
     ) and "and **after six layers**, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
     assert "in six layers, “bank” comes much closer to **“account”** than to “river”." in words(test)
-    changes = {
-        move.word: move.layers - move.before
-        for move in moves("account", SENTENCES["account"].word, row(sentence="account"))
-    }
-    assert max(changes, key=changes.get) == "account" and changes["account"] > 3 * changes["river"] == 3 * min(
-        changes.values()
-    )
+    found = moves("account", SENTENCES["account"].word, row(sentence="account"))
+    changes = {move.word: move.layers - move.before for move in found}
+    assert max(changes.values()) == changes["account"] > 3 * changes["river"]
+    assert changes["river"] == min(changes.values())
     test.button_group(key="story_sentence").set_value("river").run()
     assert "“bank” was closer to “money” than to **“river”**; after six layers, the other way round." in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
