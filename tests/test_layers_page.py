@@ -20,12 +20,12 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
-from attention.analysis.head_numbers import EVERY
+from attention.analysis.head_numbers import EVERY, pairs_of
 from attention.analysis.repeats import Copy, largest_weight
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
-from attention.number_format import format_mean, format_weight
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
 from attention.training.tasks import TASKS
 from attention.ui import results
@@ -303,9 +303,11 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
 
 @pytest.mark.parametrize(
     ("query", "rows"), [({}, "all rows with several visible keys"), ({"query": "20"}, "the selected row")]
-)
+)  # of the largest weight itself, and of any statistic
 def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_statistic_than_induction(query, rows):
-    test = run(PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": "entropy"} | query)
+    test = run(
+        PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": "entropy" if query else "greatest"} | query
+    )
     found = trace(Config.of(REPEATED, layer=16))
     weights = found.weights[0][20:21] if query else found.weights[0][1:]
     marks, read = selected_head(test)["marks"], found.texts
@@ -316,6 +318,20 @@ def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_
     said = f"“{read[at]}” ({at}) puts {float(weights.max()):.1%} on “{read[key]}” ({key}), {where}."
     assert marks["says"] == f"Framed: the largest weight of {rows}.\n{said}"
     assert not test.exception and "repeated words, its largest weight" not in captions(test)
+
+
+@pytest.mark.parametrize("name", ["previous", "first", "same", "preceding", "entropy", "distance"])
+def test_the_framed_weight_is_one_that_the_statistic_counts(name):
+    marks = selected_head(run(PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": name}))["marks"]
+    found, pairs = trace(Config.of(REPEATED, layer=16)), pairs_of(name, trace(Config.of(REPEATED, layer=16)).texts)
+    if pairs is None:
+        assert "pair" not in marks or marks["pair"] is None
+        return
+    query, key = (part[pairs[0] > 0] for part in pairs)  # the first row has a single visible key
+    seen = found.mask[query, key]
+    most = found.weights[0][query[seen], key[seen]].max()
+    assert marks["says"].startswith(("Framed: the largest weight of those", "The largest weight of those"))
+    assert f"puts {format_percent(float(most))} on" in marks["says"]
 
 
 def test_rows_with_one_visible_key_have_no_largest_weight():

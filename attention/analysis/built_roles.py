@@ -36,7 +36,7 @@ NO_SUCH_KEY = "this text has no such {unit}."
 HIDDEN = "this mask hides {keys} in {rows}."
 ONE_HIDDEN = "this mask hides one of both in many rows."
 AS_UNIFORM = "here uniform weights put {uniform} there, too."
-DOES_NOT_SHOW = "here it puts only {share}, uniform weights {uniform}."
+DOES_NOT_SHOW = "here it puts only {share}; uniform weights would put {uniform}."
 OF_WEIGHT = " of its weight there on average"
 
 

@@ -57,6 +57,16 @@ class OfPairs(NamedTuple):
 Described = heads.HeadMetric | heads.TokenMetric | OfWeights | OfPairs
 
 
+def pairs_of(name: str, texts: Sequence[str]) -> Pairs | None:
+    """Returns the queries and keys whose weights a statistic counts, in these tokens; None if it is about whole rows."""
+    described, at = EVERY[name], torch.arange(len(texts))
+    if name in ("first", "previous"):
+        return (at, torch.zeros_like(at)) if name == "first" else (at[1:], at[:-1])
+    if isinstance(described, heads.TokenMetric):
+        return described.of(*heads.same_token_pairs(texts))
+    return described.of(texts) if isinstance(described, OfPairs) else None
+
+
 def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] | None = None) -> dict[str, PerHead]:
     """Returns every statistic of the heads `(h q k)`, each `(h)`, in the order of `EVERY`.
 

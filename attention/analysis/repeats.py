@@ -52,16 +52,24 @@ def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int
 
 
 def largest_weight(
-    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], query: int | None = None
+    weights: Float[Tensor, "q k"],
+    mask: Bool[Tensor, "q k"],
+    query: int | None = None,
+    counted: Bool[Tensor, "q k"] | None = None,
 ) -> Largest | None:
-    """Returns the largest weight of one row or of all, of rows with several visible keys; None if there are none."""
+    """Returns the largest weight of one row or of all, of rows with several visible keys; None if there are none.
+
+    `counted`: the pairs of which it is, of all rows; otherwise all.
+    """
     several = mask.sum(-1) > 1
+    if counted is not None:
+        mask = mask & counted
+        several = several & mask.any(-1)
     if query is not None:
         several = several & (torch.arange(len(mask)) == query)
     if not several.any():
         return None
-    counted = torch.where(mask & several[:, None], weights, -1)
-    at, key = divmod(int(counted.argmax()), weights.shape[1])
+    at, key = divmod(int(torch.where(mask & several[:, None], weights, -1).argmax()), weights.shape[1])
     return Largest(at, key, float(weights[at, key]), query is not None)
 
 

@@ -11,7 +11,7 @@ NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 SINK = "**Sink:** a token that takes spare weight."
-LONG = "Previews of {heads} heads over {tokens} tokens; the weights of {done} are exact so far."
+LONG = "Previews of {heads} heads over {tokens} tokens; {done} of them are exact so far."
 FORMULAS = "Point at a column title for its formula."
 
 # The title.
@@ -47,7 +47,7 @@ WEIGHTED = "Weights times values: the head output for the selected query"
 ASKED_ROW = "The weights are hidden until the answer is revealed. The question is about the framed row."
 
 # The selected head.
-ENLARGE = "Enlarge selected head"
+ENLARGE = "Selected head with zoom"
 ZOOM = "Drag a rectangle to zoom in."
 ZOOM_OUT = "Zoom out"
 WHOLE = "Whole head"

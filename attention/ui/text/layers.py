@@ -83,7 +83,8 @@ FRAMED = "Framed:"
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
 LARGEST = "{what} of {rows}.\n{query} puts {weight} on {key}{where}."
 FRAMED_LARGEST, LARGEST_WEIGHT = "Framed: the largest weight", "The largest weight"
-LARGEST_OF_ROW, LARGEST_OF_ALL = "the selected row", "all rows with several visible keys"
+LARGEST_OF_ROW, LARGEST_COUNTED = "the selected row", "those that are counted"
+LARGEST_OF = {"greatest": "all rows with several visible keys"}
 PLACES = {  # of the key, seen from the query
     "itself": ", itself",
     "first": ", the first {unit}",

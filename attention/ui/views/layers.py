@@ -253,7 +253,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     if shown.colors == "auto" and shown.tokens <= PLAIN:
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
-    marks = copies.marks(shown, pair)
+    marks = copies.marks(shown, pair, maps.number(config, found))
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import torch
+
+from attention.analysis.head_numbers import pairs_of
 from attention.analysis.repeats import Copy, Largest, largest_weight, next_words, repeat_starts, strongest_copy
 from attention.components.large_head import Marks
 from attention.config import Config
@@ -21,26 +24,32 @@ STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
 def example(config: Config, statistic: str) -> Copy | Largest | None:
-    """The pair that shows induction best, or that with the largest weight if the map shows another statistic.
+    """The pair that shows induction best, or that with the largest weight of those that another statistic counts.
 
-    Of the query of a question or the selected one, or of all; None if there is none.
+    Of the query of a question or the selected one, or of all; None if there is none, or if the statistic is about whole rows.
     """
     if config.tokens > MOST or config.is_cross or not distributes(config):
         return None
     query = None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
     trace = results.heads.trace(config)
     if statistic != "induction":
-        return largest_weight(trace.weights[config.head], trace.mask, query)
+        counted = torch.zeros_like(trace.mask)
+        if pairs := pairs_of(statistic, tokens(config).texts):
+            counted[pairs] = True
+        elif statistic != "greatest" and query is None:
+            return None
+        whole = query is not None or statistic == "greatest"
+        return largest_weight(trace.weights[config.head], trace.mask, query, None if whole else counted)
     return strongest_copy(trace.weights[config.head], tokens(config).texts, query)
 
 
-def marks(config: Config, pair: Copy | Largest | None) -> Marks | None:
-    """The marks over the picture of the selected head; None if it has none."""
+def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> Marks | None:
+    """The marks over the picture of the selected head; None if it has none. `statistic`: the one that counts the pair."""
     starts = repeat_starts(tokens(config).texts) if config.tokens <= MOST and not config.is_cross else []
     starts = [0, *starts[1:]] if starts else []  # the token before the first repeat has the label, as it is another one
     if pair is None:
         return Marks(starts) if starts else None
-    said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair)
+    said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair, statistic)
     return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, said)
 
 
@@ -53,7 +62,7 @@ def _example_text(config: Config, pair: Copy) -> str:
     return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
 
 
-def _largest_text(config: Config, pair: Largest) -> str:
+def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
     """The largest weight in words: of which rows it is, and where its key is."""
     names, back = tokens(config).texts or [""] * config.tokens, pair.query - pair.key
     query = format_token(names[pair.query], pair.query)
@@ -62,7 +71,7 @@ def _largest_text(config: Config, pair: Largest) -> str:
     where = text.PLACES[place].format(count=abs(back), unit=unit(config), s="s" * (abs(back) != 1))
     return text.LARGEST.format(
         what=text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT,
-        rows=text.LARGEST_OF_ROW if pair.of_row else text.LARGEST_OF_ALL,
+        rows=text.LARGEST_OF_ROW if pair.of_row else text.LARGEST_OF.get(statistic, text.LARGEST_COUNTED),
         query=f"{query[0].upper()}{query[1:]}",
         weight=format_percent(pair.weight),
         key=key,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attention.analysis.head_numbers import EVERY, OfPairs
+from attention.analysis.head_numbers import EVERY, pairs_of
 from attention.charts.layers import left_out
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import TokenMetric, same_token_pairs
 from attention.number_format import format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import results
@@ -80,12 +79,9 @@ def _where(name: str, config: Config) -> str:
 
 def _visible_count(name: str, config: Config) -> int:
     """The number of queries over which a statistic of pairs is a mean: those to which a key of their pairs is visible."""
-    described, texts = EVERY[name], tokens(config).texts
-    if isinstance(described, TokenMetric):
-        query, key = described.of(*same_token_pairs(texts))
-    else:
-        assert isinstance(described, OfPairs)
-        query, key = described.of(texts)
+    pairs = pairs_of(name, tokens(config).texts)
+    assert pairs is not None, name
+    query, key = pairs
     return len(query[results.heads.trace(config).mask[query, key]].unique())
 
 
