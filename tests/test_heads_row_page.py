@@ -186,3 +186,13 @@ def test_the_sidebar_leads_from_a_source_with_its_own_sizes_back_to_any():
     test = run(HEADS, {"v": "3", "source": "recorded:minilm-river", "head": "4", "query": "5"})
     test.button(key="any size").click().run()
     assert not test.exception and [test.slider(key="heads").value, test.slider(key="heads").disabled] == [8, False]
+
+
+def test_keys_that_get_as_much_as_a_named_one_are_counted_and_not_among_the_others():
+    row = tables.row(trace(Config(tokens=78, projections="constructed")))
+    said, weights = tables.puts(row, "word"), row.keys["weight"]
+    equal = [weight for weight in weights if round(weight, 3) == round(max(weights), 3)]
+    assert len(equal) == 5 and said.count("15.2%") == 3
+    rest = 100 * (sum(weights) - sum(equal))
+    assert said.endswith(f" and as much on 2 more; the other 73 visible words share {rest:.1f}%")
+    assert tables.puts(tables.row(trace(Config(projections="constructed"))), "word", True).count("43.0%") == 2

@@ -196,12 +196,21 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     keys = sorted(
         zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
     )
-    others, rest = found.seeing - len(keys), max(0.0, math.fsum(found.keys["weight"]) - math.fsum(named["weight"]))
+    least = round(named["weight"][-1], 3)
+    alike = sorted((weight for weight in found.keys["weight"] if round(weight, 3) == least), reverse=True)
+    ties = alike[
+        sum(round(weight, 3) == least for weight in named["weight"]) :
+    ]  # of keys that get as much, but are not named
+    others = found.seeing - len(keys) - len(ties)
+    rest = max(0.0, math.fsum(found.keys["weight"]) - math.fsum([*named["weight"], *ties]))
     most = math.nextafter(1, 0) if rest else 1.0  # a weight that is rounded to one, beside others, is not all
     shares = [f"{format_percent(min(weight, most))} on {format_token(token, at, 'key')}" for weight, token, at in keys]
     shares[0] = shares[0].replace(" on ", " of its weight on ", 1)
     said = f"puts {(' and ' if largest else ', ').join(shares)}"
-    if largest or not others:
+    if largest:
+        return said
+    said += f" and as much on {len(ties)} more" * bool(ties)
+    if not others:
         return said
     if others == 1:
         return f"{said}; the other visible {what} gets {format_percent(rest)}"
