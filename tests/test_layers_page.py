@@ -330,7 +330,7 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     query, key = (part[pairs[0] > 0] for part in pairs)  # the first row has a single visible key
     seen = found.mask[query, key]
     most = found.weights[0][query[seen], key[seen]].max()
-    assert marks["says"].startswith(("Framed: the largest weight of those", "The largest weight of those"))
+    assert marks["says"].startswith(("Framed: the largest weight that counts", "The largest weight that counts"))
     assert f"puts {format_percent(float(most))} on" in marks["says"]
 
 

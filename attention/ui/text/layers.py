@@ -81,10 +81,10 @@ TEXTS = {  # of sources whose text is no sentence: what it is
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
-LARGEST = "{what} of {rows}.\n{query} puts {weight} on {key}{where}."
+LARGEST = "{what} {rows}.\n{query} puts {weight} on {key}{where}."
 FRAMED_LARGEST, LARGEST_WEIGHT = "Framed: the largest weight", "The largest weight"
-LARGEST_OF_ROW, LARGEST_COUNTED = "the selected row", "those that are counted"
-LARGEST_OF = {"greatest": "all rows with several visible keys"}
+LARGEST_OF_ROW, LARGEST_COUNTED = "of the selected row", "that counts for the colour"
+LARGEST_OF = {"greatest": "of all rows with several visible keys"}
 PLACES = {  # of the key, seen from the query
     "itself": ", itself",
     "first": ", the first {unit}",
