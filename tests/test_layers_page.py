@@ -633,3 +633,9 @@ def test_a_file_of_many_heads_is_as_wide_as_they_need_and_has_no_numbers():
 def test_a_model_trained_here_has_its_task_and_tokens_said(task, tokens):
     said = copies_of.text_sentence(Config.of(f"trained:{task}")) + " "
     assert said.startswith("Trained to ") and tokens in said and {f"trained:{name}" for name in TASKS} <= {*text.TEXTS}
+
+
+@pytest.mark.parametrize(("source", "counts"), [(REPEATED, True), ("recorded:minilm-street", False)])
+def test_heads_are_not_counted_by_a_statistic_of_few_repeated_tokens(source, counts):
+    test = run(PAGE, {"source": source, "across": "first", "upwards": "induction"}, OPEN)
+    assert not test.exception and ("Over half of the weight: " in words(test)) is counts

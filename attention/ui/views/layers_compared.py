@@ -31,6 +31,7 @@ from attention.ui.text.head_survey import NAMED_LONG
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
 from attention.ui.views.head_names import head_label, head_title, heads_phrase
+from attention.ui.views.known_metrics import is_rare
 from attention.ui.views.pinned_sides import has_layer_difference
 
 BOTH = {
@@ -74,8 +75,13 @@ def _draw_points(config: Config) -> None:
 
 
 def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
-    """How many heads put most of their weight where each statistic says, and where both say; "" for any others."""
-    known = {config.across, config.upwards} & text.KEYS.keys()
+    """How many heads put most of their weight where each statistic says, and where both say; "" for any others.
+
+    Statistics that are means over too few queries of the text are not counted.
+    """
+    known = {
+        name for name in (config.across, config.upwards) if not is_rare(name, tokens(config).texts)
+    } & text.KEYS.keys()
     if len(known) < 2 or not distributes(config) or questions.unsaid(config):
         return ""
     across, upwards = ({cell for cell, value in held.items() if value > maps.HIGH} for held in (x, y))
