@@ -38,7 +38,7 @@ LINEAR_SCALE = ("Linear scale", "Linear scale from 0.")
 QUERY_HELP = "Position of the query whose row is shown, 0 to {last:,}; -1 follows the last token."
 TOO_MANY = ":material/conversion_path: The line view shows at most {most} words per side; this selection has more."
 NEAR = "Show words {words}"
-NEAR_HELP = "Zooms to the words around the selected query, in the enlarged head as well."
+NEAR_HELP = "Zooms to the words around the selected query, in the zoomed head below as well."
 TO_BARS = "Show bars"
 NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
 WEIGHTED = "Weights times values: the head output for the selected query"
@@ -47,7 +47,7 @@ WEIGHTED = "Weights times values: the head output for the selected query"
 ASKED_ROW = "The weights are hidden until the answer is revealed. The question is about the framed row."
 
 # The selected head.
-ENLARGE = "Selected head with zoom"
+ENLARGE = "Zoom into this head"
 ZOOM = "Drag a rectangle to zoom in."
 ZOOM_OUT = "Zoom out"
 WHOLE = "Whole head"
