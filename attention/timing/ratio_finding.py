@@ -54,12 +54,22 @@ def _suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
 def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str) -> str:
     """From which length on one is faster than the other, and how many times at the last one; `roughly` before that number."""
     first, last = used[0], used[-1]
-    ratio, since, shortest = f"{roughly}{times(last.ratio)} times as fast", crossing.length, crossing.shortest
+    digits = 2 if roughly else 4  # significant ones of a ratio and a length that are not exact
+    many = f"{roughly}{times(_round(max(last.ratio, 1 / last.ratio), digits))}"
+    ratio, since, shortest = f"{many} times as fast", crossing.length, crossing.shortest
     if last.ratio < 1:
-        return f"{what} takes {roughly}{times(1 / last.ratio)} times as long as {than} at {last.length:,} tokens"
+        return f"{what} takes {many} times as long as {than} at {last.length:,} tokens"
     if since is None or shortest == crossing.longest:
         return f"{what} is {ratio} as {than} at {last.length:,} tokens"
     if abs(first.ratio - 1) <= EQUAL:
         return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
-    on = f"about {since:,.0f} tokens on" if since > shortest else f"{shortest:,} tokens on, the shortest length"
+    on = (
+        f"about {_round(since, digits):,.0f} tokens on"
+        if since > shortest
+        else f"{shortest:,} tokens on, the shortest length"
+    )
     return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"
+
+
+def _round(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
