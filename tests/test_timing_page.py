@@ -27,7 +27,7 @@ from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.markdown import escape
 from attention.ui.session.visit_state import KEY, Session, VisitState
 from attention.ui.text import timing as text
-from attention.ui.views import timing_recordings
+from attention.ui.views import timing_recordings, timing_results
 from tests.timings import GPU, failed_timing, line, make_timing
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
@@ -561,3 +561,11 @@ def test_the_visitors_gpu_is_compared_with_a_recorded_cpu_in_the_dtype_that_the_
     first, *_ = subject(timed, line([64, 8192], [4e-3, 1e-3], **(plain | gpu)), [], cpu).answers
     assert "Your GPU (Acme 9) is 2 times as fast as a 2-core CPU (1 ms instead of 2 ms)" in first.headline
     assert subject(timed, [], [], cpu).timings == (), "without a measurement only the dtype that is set"
+
+
+def test_only_the_chart_of_times_has_the_ratio_with_the_copy_below_its_headline(monkeypatch):
+    monkeypatch.setattr(results.timing, "shipped_timings", shipped_card)
+    job = TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in served()})
+    below = [run(SERVED | {"chart": chart}, sweep=job).caption[0].value for chart in ("time", "speed-up")]
+    assert below[0].startswith("With SDPA, copying included, ")
+    assert below[1] == timing_results.how_to_read("speed-up")

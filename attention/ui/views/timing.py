@@ -181,15 +181,14 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(finding))
-        if copied := chart.ratio_with_copy if finding == chart.ratio else "":
+        is_ratio = chart.which == timing_sizes.TIME and finding == chart.ratio
+        if copied := chart.ratio_with_copy if is_ratio else "":
             kept = text.DECODER * (chart.subject[0].queries == 1)
             st.caption(escape(f"{copied}{kept}"), help=escape(answer.text))
         elif chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
-    is_ratio = chart.which == timing_sizes.RATIO
-    if several := _several(
-        found, _common_setting(chart.subject, found.timings) if finding else answer.setting, is_ratio
-    ):
+    setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
+    if several := _several(found, setting, chart.which == timing_sizes.RATIO):
         st.caption(escape(several))
 
 
