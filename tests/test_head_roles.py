@@ -91,8 +91,8 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
         (
             {"d_model": 8},
             4,
-            "was built to attend to nearby words, within five positions; here it puts only 68.2% of its weight there on average, "
-            "uniform weights 68.2%.",
+            "was built to attend to nearby words, within five positions; here it puts only 68.2% of its weight there on average; "
+            "uniform weights would put 68.2%.",
         ),
         (
             {"scale": "none", "temperature": 0.05},
