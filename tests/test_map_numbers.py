@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attention import Config, head_maps
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.map_numbers import hides_pattern, numbers
+from attention.analysis.map_numbers import hidden_by_pooling, hides_pattern, numbers
 from attention.heads import METRICS, profile, row_entropy
 from attention.maps import strips, zoom
 from attention.maps.blocks import choices, visible
@@ -20,6 +20,7 @@ from attention.maps.strips import Strip
 from attention.masks import MASKS, Rule, causal, window
 from attention.operations.positions import POSITIONS
 from attention.sources.chunks import queries_and_keys
+from attention.trace import trace
 from tests.position_oracle import bias
 from tests.samples import examples
 from tests.softmax_oracle import NO_DISTRIBUTIONS
@@ -115,3 +116,7 @@ def test_pooling_hides_the_pattern_of_a_head_with_large_weights_in_every_tile(to
     found = [hides_pattern(head, seen, keys, maps.tile) for head in maps.pixels]
     assert found == [True, *[False] * 7]
     assert not hides_pattern(maps.pixels[0], seen, keys, 1)
+    exact = trace(config)
+    of_weights = [hidden_by_pooling(head, exact.mask, maps.tile) for head in exact.weights]
+    assert of_weights == found, "the same from weights and from maps"
+    assert not hidden_by_pooling(exact.weights[0], exact.mask, 1)

@@ -173,9 +173,11 @@ def test_the_finding_is_true_of_what_is_shown():
     assert f"a weight of **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
     assert "It mixes other words in" not in words(test)  # that is recorded with the model's own temperature
-    assert "The closest of these words is “money” before (" in words(
+    assert "“money” is the closest of these words before (" in words(
         test
-    ) and "and **after six layers**, with all heads and feed-forward layers (0.678)." in words(test)
+    ) and "and **after six layers** (0.678), with all heads and feed-forward layers; “account” gains most." in words(
+        test
+    )
     test.slider(key="story_temperature").set_value(1.0).run()
     assert "in six layers, “bank” comes much closer to **“account”** than to “river”." in words(test)
     found = moves("account", SENTENCES["account"].word, row(sentence="account"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from attention.heads import METRICS, Profile, Rows
 from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps
 
-ALIKE, MOST, LARGE = 0.8, 0.9, 2  # of the largest pixel of a row; share of the pixels; multiple of the uniform weight
+ALIKE, MOST, LARGE = 0.4, 0.9, 2  # of the largest pixel of a row; share of the pixels; multiple of the uniform weight
 
 
 def hides_pattern(
@@ -28,6 +29,17 @@ def hides_pattern(
     uniform = torch.stack([rows.float().clamp(min=1).mean() for rows in visible_keys.split(tile)])
     alike = (pixels >= ALIKE * largest[:, None]) & seen
     return bool(alike.sum() >= MOST * seen.sum()) and float((largest * uniform).median()) >= LARGE
+
+
+def hidden_by_pooling(weights: Float[Tensor, "n m"], mask: Bool[Tensor, "n m"], tile: int) -> bool:
+    """Returns whether the largest weights of tiles of so many tokens per side hide the pattern; `mask`: visible pairs."""
+    if tile == 1:
+        return False
+
+    def largest(pairs: Tensor) -> Tensor:
+        return F.max_pool2d(pairs[None].float(), tile, ceil_mode=True)[0]
+
+    return hides_pattern(largest(weights.masked_fill(~mask, 0)), largest(mask) > 0, mask.sum(-1), tile)
 
 
 def numbers(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"]) -> Profile:

@@ -76,13 +76,19 @@ def selectable(
     seeing: Float[Tensor, "q k"] | None = None,
     keys: list[str] | None = None,
     signed: bool = False,
+    shares: bool = False,
 ) -> Ready:
     """Returns a heatmap of a part that begins at the query and key `first`; dragging in it selects a rectangle.
 
-    `keys`: the labels of the keys, if they are not the queries.
+    `keys`: the labels of the keys, if they are not the queries. `shares`: whether weights are percentages.
     """
     spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing, keys, signed)
     spec["layout"]["dragmode"] = "select"
+    if shares:
+        (shown,) = spec["data"]
+        shown["hovertemplate"] = shown["hovertemplate"].replace(":.3g", ":.3p", 1)  # the weight comes first
+        if colors == "linear":
+            shown["colorbar"] = shown["colorbar"] | {"tickformat": ".0%"}
     return Ready(spec)
 
 

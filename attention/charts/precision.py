@@ -15,6 +15,8 @@ from attention.charts import theme
 from attention.charts.heatmap import AXIS, MASKED, margin
 from attention.charts.stages import bare
 
+HEIGHT = 430
+
 
 def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: int, end: float) -> go.Figure:
     """Returns weights minus the exact ones, queries down, keys across, on a scale from -end to end; NaN for masked pairs.
@@ -35,7 +37,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
     flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # one image each, which a browser renders again every time
     down = AXIS | {"title": {"text": "← query"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {
-        "height": theme.FOCUS_HEIGHT,
+        "height": HEIGHT,
         "template": {},
         "margin": margin(),
         "xaxis": AXIS | {"title": {"text": "key →"}},

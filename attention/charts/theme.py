@@ -78,7 +78,7 @@ LOOK = {  # the colours of every grid of heads, in the browser's names
 }
 
 GRID_HEIGHT = 470
-FOCUS_HEIGHT = 430
+FOCUS_HEIGHT = 520
 PART = 384  # maximum number of cells per side of a part of a long head: about as many as its pixels
 ROW_HEIGHT = 150
 LINES_HEIGHT = 520  # maximum height of words with lines; longer ones scroll

@@ -11,6 +11,7 @@ from attention.codec import link
 from attention.components.registry import component
 from attention.config import Config
 from attention.number_format import format_token
+from attention.sources.providers import distributes
 from attention.tables.rows import key_labels, labels
 from attention.wire.message import frame_message
 
@@ -31,6 +32,7 @@ def message(config: Config, found: WeightedValues) -> bytes:
         "query": format_token(queries[found.query] if queries else "", found.query),
         "names": [*names, *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
+        "shares": distributes(config),
         "channels": len(found.output),
         "gated": found.gate is not None,
         "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},

@@ -485,7 +485,7 @@ def test_typed_markup_is_shown_as_it_is(visit):
     tab = visit("?" + urlencode({"text": words, "tokens": 5}))
     tab.wait_for_grid(text=words, tokens=5)
     tab.quiet()
-    assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:5] == ["!", "[", "x", "]", "("]
+    assert tab.page.locator(".heads-grid .label.down").all_text_contents()[:5] == ["!", "[", "x", "]", "("]
     assert_literal(tab)
 
 

@@ -272,7 +272,12 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page.mouse.move(x + 1, y)
     page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
     assert readout_text(page, "note").startswith("largest of ")
-    assert all(label.isdigit() for label in page.locator(".label").all_inner_texts()), "positions, no tokens"
+    places, picked = (
+        [int(text.replace(",", "")) for text in page.locator(f".label.down{which}").all_inner_texts()]
+        for which in (":not(.picked)", ".picked")
+    )
+    assert {*map(int.__sub__, places[1:], places)} == {5000}, "round positions, no tokens"
+    assert picked == [int(readout_text(page, "query").split()[0])], "the query that is pointed at has a label"
     assert page.get_by_text("preview", exact=True).is_visible()
 
 

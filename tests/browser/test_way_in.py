@@ -27,7 +27,7 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
     field.fill(SEVEN)
     field.press("Enter")
     tab.wait_for_grid(text=SEVEN, tokens=7)
-    assert tab.page.locator(".heads-grid .label.down").all_inner_texts()[:7] == SEVEN.split()
+    assert tab.page.locator(".heads-grid .label.down").all_text_contents()[:7] == SEVEN.split()
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "7")
     tab.slider("tokens").press("ArrowRight")
     tab.wait_for_grid(text=SEVEN, tokens=8)

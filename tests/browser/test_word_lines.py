@@ -137,7 +137,7 @@ def test_the_lines_of_the_output_add_up_at_every_channel(opened):
         slider.fill(f"{channel}")
         expect(table.locator(".said")).to_have_text(re.compile(f"Channel {channel} is"))
         cells = [line.split("\t") for line in table.locator("tbody tr").all_inner_texts()]
-        lines = [[figure(text) for text in line if re.fullmatch(r"[−\d.e-]+", text)] for line in cells]
+        lines = [[figure(text) for text in line if re.fullmatch(r"[−\d.e-]+%?", text)] for line in cells]
         *parts, (weight, total) = lines
         assert weight == pytest.approx(1, abs=1e-3)
         assert total == pytest.approx(float(output[channel]), rel=6e-3)

@@ -5,7 +5,7 @@ import { createElement, signs } from "./elements.js";
 import {
   across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, shortName, snapSide, TITLE, WIDE,
 } from "./heads_grid_square.js";
-import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
+import { KEY, position, QUERY_DOWN } from "./heads_grid_words.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").GridData} GridData
@@ -125,13 +125,72 @@ export function setLarge(large, data, plan) {
     label.classList.toggle("outer", at % lanes > 0);
     square.append(label);
   });
-  const names = (/** @type {string[]} */ tokens, /** @type {number} */ count, /** @type {number} */ size) => {
-    const step = Math.max(1, Math.ceil(LINE / size / lanes)), named = tokens.length > 0 && data.tile === 1;
-    const every = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
-    return every.map((i) => /** @type {[number, string]} */ ([i, named ? tokens[i] : `${i * data.tile}`]));
-  };
-  add(names(data.tokens, data.rows, cell.height).map(([i, name]) => down(name, i, plan, room, LINE)));
-  add(names(keyTokens(data), data.columns, cell.width).map(([i, name]) => across(name, i, plan, room, LINE)));
+  add(labelsOf(data, data.tokens, data.rows, cell.height, lanes).map(([i, name]) => down(name, i, plan, room, LINE)));
+  add(labelsOf(data, keyTokens(data), data.columns, cell.width, lanes).map(([i, name]) => across(name, i, plan, room, LINE)));
+}
+
+/**
+ * Returns the cells of an axis that have a label, each with its text: tokens as far as there is room, or round positions.
+ * @param {GridData} data
+ * @param {string[]} tokens
+ * @param {number} count  cells of the axis
+ * @param {number} size  of a cell, in pixels
+ * @param {number} lanes
+ * @returns {[number, string][]}
+ */
+function labelsOf(data, tokens, count, size, lanes) {
+  const least = LINE / size / lanes;
+  if (isNamed(data)) return every(count, Math.max(1, Math.ceil(least))).map((i) => [i, tokens[i]]);
+  const places = every(count * data.tile, roundUp(least * data.tile));
+  return places.map((at) => [(at + 0.5) / data.tile - 0.5, position(at)]);
+}
+
+/** @param {GridData} data */
+function isNamed({ tokens, tile }) {
+  return tokens.length > 0 && tile === 1;
+}
+
+/**
+ * @param {number} end
+ * @param {number} step
+ */
+function every(end, step) {
+  return Array.from({ length: Math.ceil(end / step) }, (_, i) => i * step);
+}
+
+/**
+ * Returns the next round number: 1, 2 or 5 times a power of ten.
+ * @param {number} least
+ */
+function roundUp(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least) ?? 1;
+}
+
+/**
+ * Labels the row and the column of a cell in bold, where other labels may leave both out, and hides those that this would cover.
+ * @param {HTMLElement} square
+ * @param {GridData} data
+ * @param {Large} plan
+ * @param {{ row: number, column: number, query: number, key: number }} cell
+ */
+export function labelSelected(square, data, plan, { row, column, query, key }) {
+  for (const old of square.querySelectorAll(".picked")) old.remove();
+  const [rowName, columnName] = isNamed(data)
+    ? [data.tokens[row], keyTokens(data)[column]] : [query, key].map(position);
+  const labels = [down(rowName, row, plan, plan.room, LINE), across(columnName, column, plan, plan.room, LINE)];
+  labels.forEach((label) => {
+    label.classList.add("picked");
+    label.classList.toggle("upright", lanesOf(data) > 1);
+  });
+  for (const [kind, edge, { style }] of /** @type {const} */ ([["down", "top", labels[0]], ["across", "left", labels[1]]])) {
+    for (const other of square.querySelectorAll(`.label.${kind}`)) {
+      if (!(other instanceof HTMLElement)) continue;
+      const near = Math.abs(parseFloat(other.style[edge]) - parseFloat(style[edge])) < LINE;
+      other.style.visibility = near ? "hidden" : "";
+    }
+  }
+  square.append(...labels);
 }
 
 /**

@@ -5,6 +5,7 @@ import { target } from "./elements.js";
 import { cellRanges } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
 import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
+import { labelSelected } from "./heads_grid_large.js";
 import { setTokens, showTrained } from "./heads_grid_trained.js";
 
 /** @typedef {import("./heads_grid_layout.js").Grid} Grid */
@@ -22,7 +23,8 @@ export function show(grid) {
   setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);
-  setTokens(grid, at);
+  if (grid.data.trained) setTokens(grid, at);
+  else labelSelected(grid.large.square, grid.data, grid.plan.large, { ...at, query: spot.query });
 }
 
 /**

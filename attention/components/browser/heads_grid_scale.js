@@ -50,7 +50,7 @@ function ticksOfPositive(data) {
   if (data.colors === "own maximum") return OWN_MAXIMUM.map((text, i) => [i / 2, text]);
   if (data.colors === "linear") {
     const isShare = !data.signed && data.rest !== null;  // rows sum to one, and their weights are written in percent
-    return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, isShare ? `${100 * at}%` : `${at}`]);
+    return [0, 0.5, 1].map((at) => [at, isShare ? `${100 * at}%` : `${at}`]);
   }
   if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));

@@ -3,8 +3,8 @@
 
 import { cellAt, MASKED } from "./cells.js";
 import { createElement, find, scrollToStart, signs } from "./elements.js";
-import { roomOf, setLarge } from "./heads_grid_large.js";
-import { across, createFigure, down, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
+import { labelSelected, roomOf, setLarge } from "./heads_grid_large.js";
+import { createFigure, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
 import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from "./heads_grid_words.js";
 import { shadeChip } from "./theme.js";
 
@@ -16,7 +16,6 @@ import { shadeChip } from "./theme.js";
 
 const LEAST_HIGH = 240, SHARE_HIGH = 0.4, SMALL = 96;  // pixels, and the share of the window's height of a large square
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
-const LINE = 13;  // pixels of the label of the selected row, or of its column
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
 const ABOVE = 340;  // pixels above the picture that stay visible: the finding and the controls
 const CHIP = [11, 9];  // pixels of a token without its letters, and per letter
@@ -93,7 +92,7 @@ export function showTrained(grid) {
     find(element, "figcaption b").textContent = titles[i];
     find(element, "figcaption span").textContent = correct(accuracy[i]);
   });
-  for (const { square } of [before, large]) labelSelected(square, data, cursor, plan.large);
+  for (const { square } of [before, large]) labelSelected(square, data, plan.large, cursor);
 }
 
 /**
@@ -106,30 +105,6 @@ function scrollToLesson(grid, lessons) {
   grid.lessons = lessons;
   if (lessons === known) return;
   scrollToStart(root, `${ABOVE}px`);
-}
-
-/**
- * Labels the selected row and the column of its cell, where the labels of others may leave both out.
- * @param {HTMLElement} square
- * @param {GridData} data
- * @param {{ row: number, column: number }} cell
- * @param {import("./heads_grid_large.js").Large} plan
- */
-function labelSelected(square, { tokens }, { row, column }, plan) {
-  for (const old of square.querySelectorAll(".picked")) old.remove();
-  const labels = [down(tokens[row], row, plan, plan.room, LINE), across(tokens[column], column, plan, plan.room, LINE)];
-  labels.forEach((label) => {
-    label.classList.add("picked");
-    label.classList.toggle("upright", signs(label.textContent ?? "").length === 1);
-  });
-  for (const [kind, edge, { style }] of /** @type {const} */ ([["down", "top", labels[0]], ["across", "left", labels[1]]])) {
-    for (const other of square.querySelectorAll(`.label.${kind}`)) {
-      if (!(other instanceof HTMLElement)) continue;
-      const near = Math.abs(parseFloat(other.style[edge]) - parseFloat(style[edge])) < LINE;
-      other.style.visibility = near ? "hidden" : "";
-    }
-  }
-  square.append(...labels);
 }
 
 /**

@@ -127,6 +127,11 @@ export function upTo(most) {
   return `to ${most}`;
 }
 
+/** @param {number} token  its position, as the label of an axis */
+export function position(token) {
+  return token.toLocaleString("en");
+}
+
 /**
  * A token in words, or the range of those of a cell: “boat” (17), 17, or 16 to 23.
  * @param {{ token: number, name: string | undefined, last: number }} token  `last`: the last one of a range

@@ -121,6 +121,7 @@
  * @property {number} head
  * @property {string[]} names
  * @property {number} rest  number of keys in the last line; 0 if each key has a line
+ * @property {boolean} shares  whether the weights of a row sum to one
  * @property {number} channels
  * @property {{ query: string, less: string, more: string }} accents
  * @property {BothNeutrals} neutrals

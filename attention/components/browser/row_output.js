@@ -3,7 +3,7 @@
 // pointer.
 
 import { alive, find, createElement, createRoot } from "./elements.js";
-import { channelUnder, figure, most, paint, unpackStrips } from "./row_output_strips.js";
+import { channelUnder, figure, most, paint, unpackStrips, weightText } from "./row_output_strips.js";
 import {
   channelText, GATE, GATED, GATES, HANDED_ON, MARKUP, ONE_GATE, OUTPUT, outputText, productsTitle, SUM, valuesTitle,
 } from "./row_output_words.js";
@@ -73,11 +73,11 @@ function setLines(sum) {
     return row;
   };
   const lines = names.map((name, i) => {
-    const row = line(name, figure(weights[i]), i === names.length - 1 && data.rest ? "rest" : "");
+    const row = line(name, weightText(weights[i], data.shares), i === names.length - 1 && data.rest ? "rest" : "");
     row.append(...strip(sum, values[i], wide), ...strip(sum, products[i], narrow));
     return row;
   });
-  const total = figure(weights.reduce((all, weight) => all + weight, 0));
+  const total = weightText(weights.reduce((all, weight) => all + weight, 0), data.shares);
   const last = line(OUTPUT, total, "sum"), what = createElement("td", "what");
   Object.assign(what, { colSpan: 2, textContent: SUM });
   last.append(what, ...strip(sum, output, narrow));

@@ -1,9 +1,13 @@
 // Paints signed numbers as strips, with one cell per channel. This file does not depend on the page.
 
+import { LEAST } from "./cells.js";
 import { penOf } from "./elements.js";
 import { under } from "./matrices_cells.js";
 import { openMessage } from "./message.js";
 import { channels } from "./theme.js";
+import { share } from "./uniform.js";
+
+const ROUNDED = 1e-5;  // a sum of float32 that is this close to one is one
 
 /**
  * `products`: each weight times its values, one line per key. `gate` and `after`, the output times the gate, are empty
@@ -79,4 +83,14 @@ export function figure(value) {
   const size = Math.abs(value), plain = size >= 1e-6 && size < 1e3;
   if (size >= 1e3 && size < 1e4) return `${Math.round(value)}`.replace("-", "−");
   return (plain ? value.toPrecision(3) : value.toExponential(1)).replace("-", "−").replace("e+", "e");
+}
+
+/**
+ * Returns a weight, or the sum of some, as a percentage if all of a row sum to one.
+ * @param {number} weight
+ * @param {boolean} isShare
+ */
+export function weightText(weight, isShare) {
+  if (!isShare || weight === 0) return figure(weight);
+  return share(LEAST + 1, Math.abs(weight - 1) < ROUNDED ? 1 : weight);
 }

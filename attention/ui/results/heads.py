@@ -12,6 +12,7 @@ from attention.analysis.head_kinds import Role
 from attention.analysis.head_roles import roles as what_they_do
 from attention.analysis.kv_groups import Grouping
 from attention.analysis.kv_groups import groupings as every_grouping
+from attention.analysis.map_numbers import hidden_by_pooling
 from attention.analysis.parity import Parity
 from attention.analysis.parity import parity as against_torch
 from attention.analysis.weighted_values import WeightedValues
@@ -123,6 +124,13 @@ def cells(config: Config) -> Task[Cells]:
     softmax = SOFTMAXES[config.softmax]
     sums = has_scores(config.source) and not softmax.sums_to_one
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums, softmax.signed))
+
+
+@RESULTS
+def is_pattern_hidden(config: Config) -> Task[bool]:
+    """Whether the map of the selected head in the grid does not show on which keys its large weights are."""
+    tile = -(-max(config.tokens, config.n_keys) // theme.side(config.heads))
+    return after_trace(config, lambda found: hidden_by_pooling(found.weights[config.head], found.mask, tile))
 
 
 @RESULTS

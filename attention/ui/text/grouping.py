@@ -5,7 +5,11 @@ ONE_HEAD = "With one head, multi-head and multi-query attention are the same."
 NEEDS = "The same weights from multi-head to multi-query attention"
 COMPUTING = "Computing every grouping"
 CHART_ALT = "Lines by number of key-value heads: the share of weight that each head moved to other keys"
-KV_HEADS, NAME = "kv", "Attention"
+INTRO = (
+    "Fewer key-value heads make the KV cache smaller, and change the weights. **Moved**: the share of the weight that goes to "
+    "other keys. **Output**: how much the output changes. A button uses that many key-value heads."
+)
+KV_HEADS, NAME = "KV heads", "Attention"
 MOVED = "Moved"
 MOVED_HELP = "Weight moved to other keys: half the sum of |w' - w| per row, averaged over rows with a visible key"
 OUTPUT = "Output"

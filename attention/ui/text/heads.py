@@ -6,6 +6,10 @@ GATE = " Weights are those before the output gate, which changes outputs alone."
 CELLS = "**A head** decides how much each {unit} (row, query) takes from each {unit} (column, key). {more}"
 BUILT = "These were built by hand to show rules. "
 TRY = "**Try:** click another map."
+ONE_COLOUR = (
+    "In **head {head}**, nearly every pixel holds a large weight. Zoom in below, or show fewer tokens, to see which keys "
+    "get it."
+)
 UNNAMED = " A head has a name only if this text shows its rule."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."

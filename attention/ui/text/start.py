@@ -93,7 +93,10 @@ TAKE_OVER = (
     "weight{weight}, multiplies the sum by its **output matrix** and adds the result to the vector of {query}."
 )
 SO = " ({weight} for {key})"
-COMBINED = "**Which words is {query} closer to now?** The **cosine** is 1 for vectors that point the same way."
+COMBINED = (
+    "**Which of {count} words of both sentences is {query} closer to now?** The **cosine** is 1 for vectors that point the "
+    "same way."
+)
 NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
 MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."
@@ -109,9 +112,10 @@ AFTER_ALL = (
     "({cosine}); before, “{first}” ({before})."
 )
 STILL_CLOSEST = (
-    "The closest of these words is “{last}” before ({before}) and **after six layers**, with all heads and feed-forward "
-    "layers ({cosine})."
+    "“{first}” is the closest of these words before ({before}) and **after six layers** ({cosine}), with all heads and "
+    "feed-forward layers{gain}."
 )
+GAINS_MOST = "; “{most}” gains most"
 ALL_RISE = "The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 ONWARD = "Next: Heads"

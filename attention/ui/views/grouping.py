@@ -18,12 +18,12 @@ from attention.ui.text import grouping as text
 
 FOLD = "groupings fold"  # key of the expander
 COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
-    "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=40),
-    "name": st.column_config.TextColumn(text.NAME, width=105),
+    "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=62),
+    "name": st.column_config.TextColumn(text.NAME, width=98),
     "moved": st.column_config.NumberColumn(text.MOVED, format="%.1f%%", width=70, help=text.MOVED_HELP),
     "output": st.column_config.NumberColumn(text.OUTPUT, format="%.1f%%", width=70, help=text.OUTPUT_HELP),
 } | {
-    dtype: st.column_config.NumberColumn(label, format="localized", width=105, help=text.BYTES_HELP.format(dtype=dtype))
+    dtype: st.column_config.NumberColumn(label, format="localized", width=100, help=text.BYTES_HELP.format(dtype=dtype))
     for dtype, label in text.BYTES.items()
 }
 
@@ -65,13 +65,14 @@ def _compare(config: Config) -> None:
 
 
 def _table(config: Config, found: list[Grouping]) -> None:
-    st.latex(r"\bar K_g = \tfrac{1}{r} \textstyle\sum_{h \in g} K_h,\qquad \bar V_g = \tfrac{1}{r} \sum_{h \in g} V_h")
-    st.latex(r"\text{cache} = 2 \cdot \text{kv heads} \cdot d_{head} \cdot n \cdot \text{bytes}")
+    st.markdown(text.INTRO)
     rows = [_row(config, each) for each in found]
     st.dataframe(rows, column_config=COLUMNS, hide_index=True, key="groupings")
     with st.container(horizontal=True):
         for each in found:
             _choose(config, each.kv_heads)
+    st.latex(r"\bar K_g = \tfrac{1}{r} \textstyle\sum_{h \in g} K_h,\qquad \bar V_g = \tfrac{1}{r} \sum_{h \in g} V_h")
+    st.latex(r"\text{cache} = 2 \cdot \text{kv heads} \cdot d_{head} \cdot n \cdot \text{bytes}")
     if blind := results.heads.parity(config).blind:
         st.caption(text.BLIND.format(blind=blind, queries=config.tokens))
     is_drawn = config.sharing == "drawn" and config.kv_heads

@@ -14,6 +14,7 @@ from attention.charts import heatmap, theme
 from attention.components.large_head import Marks, large_difference, large_head
 from attention.config import Config
 from attention.pinned import Sides, sides_of
+from attention.sources.providers import distributes
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
@@ -99,6 +100,7 @@ def _large_head(config: Config) -> None:
             seeing,
             tables.key_labels(config),
             config.head_softmax.signed,
+            distributes(config),
         ),
         key="focus",
         width="stretch",

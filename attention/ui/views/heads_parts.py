@@ -14,7 +14,7 @@ from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
+from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
@@ -41,6 +41,7 @@ from attention.ui.views import own_text, questions
 RECORDED = "recorded:"
 STATISTICS = "statistics"  # key of the fold with the statistics of every head
 LOGARITHMIC = ("log", "times even")  # scales
+WEIGHTS = frozenset({"greatest", "first", "previous", "same", "induction"})  # statistics that are weights of a row
 
 
 def choices(config: Config) -> None:
@@ -132,8 +133,13 @@ def elsewhere(config: Config, role: Role | None) -> str | None:
 
 
 def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
-    """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try."""
+    """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try.
+
+    If the map of the selected head shows no pattern, as it is too small for the text, why.
+    """
     role, said = roles[config.head], not questions.unsaid(config)
+    if said and distributes(config) and results.heads.is_pattern_hidden(config):
+        return text.ONE_COLOUR.format(head=config.head)
     sink = role and role.is_sink and said
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
@@ -251,7 +257,7 @@ def _numbers(found: dict[str, list[float]], config: Config) -> None:
     units = f"; {units}" if units else ""
     st.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
     columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
-        name: metric_column(number) for name, number in ALL_METRICS.items() if name in found
+        name: metric_column(name, "", distributes(config)) for name in ALL_METRICS if name in found
     }
     if gone := [
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
@@ -267,10 +273,12 @@ def table_height(rows: int) -> int:
     return min(400, 37 + 35 * rows)
 
 
-def metric_column(number: HeadMetric | TokenMetric, of: str = "") -> Any:
-    """The column of a statistic, with its formula; `of`: of which side of a comparison."""
+def metric_column(name: str, of: str = "", shares: bool = True) -> Any:
+    """The column of a statistic, with its formula; `of`: of which side of a comparison, `shares`: whether weights sum to one."""
+    number = ALL_METRICS[name]
     help = text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula
-    return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format="%.3f")
+    form = "percent" if shares and name in WEIGHTS else "%.3f"
+    return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format=form)
 
 
 def fold(label: str, icon: str, key: str, wanted: bool) -> Any:

@@ -192,8 +192,9 @@ def _take_over(story: Story, trace: Trace) -> None:
         st.markdown(text.NOT_COMPARED.format(word=here.about))
         st.button(text.SELECT.format(word=here.about), on_click=page.change, kwargs={"query": WORD}, key="select word")
         return
-    st.markdown(text.COMBINED.format(query=token_name(trace, query)))
-    _draw_step(moves(story.sentence, query, selected_row(trace)))
+    found = moves(story.sentence, query, selected_row(trace))
+    st.markdown(text.COMBINED.format(query=token_name(trace, query), count=len(found)))
+    _draw_step(found)
 
 
 def _draw_step(found: list[Move]) -> None:
@@ -228,8 +229,13 @@ def _after_layers(story: Story, trace: Trace) -> None:
     chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
     first, after = _closest(found)
     template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
+    most = max(found, key=lambda move: move.layers - move.before)
     said = template.format(
-        first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
+        first=first.word,
+        before=format_mean(first.before),
+        last=after.word,
+        cosine=format_mean(after.layers),
+        gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
     )
     meant = terms.explanation("layer", "feed-forward layer")
     st.markdown(_as_recorded(story, said), help=f"{_rise_sentence(found)} {meant}".strip())

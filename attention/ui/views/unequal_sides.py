@@ -11,6 +11,7 @@ from attention.config import Config
 from attention.fitting import coerce
 from attention.heads import ALL_METRICS
 from attention.pinned import Sides, pin
+from attention.sources.providers import distributes
 from attention.ui import next_step, results
 from attention.ui.session import page
 from attention.ui.text import comparing as text
@@ -54,7 +55,7 @@ def numbers(sides: Sides) -> None:
         for side, of in zip(found, "AB", strict=True):
             if name in side:
                 table[f"{name} {of}"] = side[name] + [None] * (heads - len(side[name]))
-                columns[f"{name} {of}"] = parts.metric_column(ALL_METRICS[name], of)
+                columns[f"{name} {of}"] = parts.metric_column(name, of, all(map(distributes, sides[:2])))
     st.markdown(text.BOTH_NUMBERS)
     st.dataframe(
         pa.table(table), column_config=columns, hide_index=True, height=parts.table_height(heads), key="numbers of both"
