@@ -273,7 +273,7 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
     assert readout_text(page, "note").startswith("largest of ")
     places, picked = (
-        [int(text.replace(",", "")) for text in page.locator(f".label.down{which}").all_inner_texts()]
+        [int(text.replace(",", "")) for text in page.locator(f".label.down{which}").all_text_contents()]
         for which in (":not(.picked)", ".picked")
     )
     assert {*map(int.__sub__, places[1:], places)} == {5000}, "round positions, no tokens"
