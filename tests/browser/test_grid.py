@@ -264,7 +264,7 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     x, y = cell(page, 1, 200, 100, 256)
     page.mouse.move(x + 1, y)  # the pixel that shows this cell, as there are fewer pixels than cells
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '50.0%'")
-    assert re.fullmatch(r"51200 to 51\d\d\d", readout_text(page, "query"))
+    assert re.fullmatch(r"51,200 to 51,\d\d\d", readout_text(page, "query"))
     assert readout_text(page, "note").startswith("preview from one query per tile: largest of "), (
         "head 0 alone is exact"
     )
@@ -276,8 +276,11 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
         [int(text.replace(",", "")) for text in page.locator(f".label.down{which}").all_text_contents()]
         for which in (":not(.picked)", ".picked")
     )
-    assert {*map(int.__sub__, places[1:], places)} == {5000}, "round positions, no tokens"
-    assert picked == [int(readout_text(page, "query").split()[0])], "the query that is pointed at has a label"
+    (step,) = {*map(int.__sub__, places[1:], places)}
+    assert f"{step}".rstrip("0") in ("1", "2", "5"), "round positions, no tokens"
+    assert picked == [int(readout_text(page, "query").split()[0].replace(",", ""))], (
+        "the query that is pointed at has a label"
+    )
     assert page.get_by_text("preview", exact=True).is_visible()
 
 

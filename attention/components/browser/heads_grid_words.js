@@ -137,8 +137,8 @@ export function position(token) {
  * @param {{ token: number, name: string | undefined, last: number }} token  `last`: the last one of a range
  */
 export function tokenText({ token, name, last }) {
-  if (last > token) return `${token} to ${last}`;
-  return name === undefined ? `${token}` : `“${name}” (${token})`;
+  if (last > token) return `${position(token)} to ${position(last)}`;
+  return name === undefined ? position(token) : `“${name}” (${position(token)})`;
 }
 
 /**
@@ -175,7 +175,7 @@ export function rowSum({ rest, sum }) {
 export function pooledText({ sampled, pool, several, queryCount, keyCount, at }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
   const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${queryCount} × ${keyCount}`;
-  return at ? `${of}, at query ${at[0]}, key ${at[1]}` : of;
+  return at ? `${of}, at query ${position(at[0])}, key ${position(at[1])}` : of;
 }
 
 /**
@@ -191,7 +191,7 @@ export function spokenCell({ title, pair, weight, masked, even, blind, sides }) 
 
 /** @param {{ first: number, last: number }} queries */
 export function rowName({ first, last }) {
-  return last > first ? `Queries ${first}–${last}` : `Query ${first}`;
+  return last > first ? `Queries ${position(first)}–${position(last)}` : `Query ${position(first)}`;
 }
 
 /**
