@@ -26,26 +26,18 @@ def format_percent(part: float) -> str:
 def format_short_percent(part: float, limit: float) -> str:
     """Returns a share as a percentage without decimals, for a cell.
 
-    One that is only rounded to `limit` or to 100% has a decimal in place of the percent sign, as a cell has room for four; or a
-    sign, if that is rounded to it as well.
+    One that is only rounded to `limit`, to 0% or to 100% has a sign that says on which side it is.
 
-    >>> [format_short_percent(part, 0.5) for part in (0.43, 0.498, 0.5, 0.503, 0.9999, 1)]
-    ['43%', '49.8', '50%', '50.3', '>99', '100%']
+    >>> [format_short_percent(part, 0.5) for part in (0.003, 0.43, 0.498, 0.5, 0.503, 0.997, 1)]
+    ['<1%', '43%', '<50%', '50%', '>50%', '>99%', '100%']
     """
     said = f"{_round_half_up(100 * part, 0)}%"
-    fine = _round_half_up(100 * part, 1)
-    if (
-        part not in (limit, 1)
-        and said in ("100%", f"{100 * limit:.0f}%")
-        and fine not in ("100.0", f"{100 * limit:.1f}")
-    ):
-        return fine
     if said == "100%" and part < 1:
-        return ">99"
+        return ">99%"
     if said == "0%" and part > 0:
         return "<1%"
     if said == f"{100 * limit:.0f}%" and part != limit:
-        return f"{'<' if part < limit else '>'}{said[:-1]}"
+        return f"{'<' if part < limit else '>'}{said}"
     return said
 
 

@@ -36,6 +36,7 @@ from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_alike, layers_compared, model_switches
 from attention.ui.views import layers_copies as copies_of
+from attention.ui.views.head_names import head_label
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
@@ -85,7 +86,10 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     assert compared["x"] == pytest.approx(numbers("first", config), abs=1e-6)
     assert compared["y"] == pytest.approx(numbers("entropy", config), abs=1e-5)
     most = max(range(54), key=compared["x"].__getitem__)
-    assert compared["named"][most] and compared["named"][29] == "L16H2" and sum(map(bool, compared["named"])) <= 3
+    assert compared["named"][most] == head_label(config, (compared["layer"][most], compared["head"][most]))
+    assert compared["named"][29] == "L16H2" and all(compared["named"]), "a name is visible if it has room"
+    said = words(test)
+    assert "Each dot is a head, coloured by first token; all dots have one size. The ring marks L16H2" in said
     assert "**Layer 16, head 2** " in words(
         test
     ) and f"54 heads, 9 in each of 6 layers ({', '.join(map(str, LAYERS))} of its model)," in words(test)
@@ -108,7 +112,7 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
     assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
-    (said,) = [each.help.replace("\\", "") for each in test.markdown if "Each point is a head" in each.value]
+    (said,) = [each.help.replace("\\", "") for each in test.markdown if "Each dot is a head" in each.value]
     assert "exp(entropy)" in said and "Hill 1973" in said
     assert len(tables(run(PAGE, {"source": STREET, "upwards": "effective_keys"}))) == 2, (
         "a link that names one opens them"
@@ -501,12 +505,8 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
     cells = tables(test)[0]
     assert "2 of these 72 heads put over half" in words(test)
-    over = [
-        said
-        for said in cells["short"]
-        if said.strip("%").lstrip(">").replace(".", "").isdigit() and (said[0] == ">" or float(said.strip("%")) > 50)
-    ]
-    assert sorted(over) == ["50.3", ">99"] and "over 99.9%" in cells["exact"]
+    over = [said for said in cells["short"] if said[0] == ">" or (said[0] != "<" and float(said.strip("%")) > 50)]
+    assert sorted(over) == [">50%", ">99%"] and "over 99.9%" in cells["exact"]
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
@@ -607,7 +607,9 @@ def test_a_map_has_room_for_the_farthest_head(most, end):
 
 def test_a_file_of_the_map_is_xml_whatever_its_words_are():
     strange = 'a <b>"bold"</b> & \x01\ufffe ]]> $x$'
-    text = layers_file.svg({(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, 2.0, 1, strange, [strange, "whose"])
+    text = layers_file.svg(
+        {(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, 2.0, "{:.1f}".format, strange, [strange, "whose"]
+    )
     root = ET.fromstring(text)
     cells = [part for part in root.findall(f"{SVG}rect") if part.get("height") == str(layers_file.ROW - 1)]
     assert [part.get("fill") for part in cells] == ["#ffffff", "#749838", layers_file.color(0.5)]
@@ -617,7 +619,7 @@ def test_a_file_of_the_map_is_xml_whatever_its_words_are():
 
 def test_a_file_of_many_heads_is_as_wide_as_they_need_and_has_no_numbers():
     cells = {(layer, head): 0.5 for layer in range(48) for head in range(64)}
-    root = ET.fromstring(layers_file.svg(cells, range(48), 64, 1.0, 2, "many", ["whose"]))
+    root = ET.fromstring(layers_file.svg(cells, range(48), 64, 1.0, "{:.2f}".format, "many", ["whose"]))
     assert "0.50" not in [part.text for part in root.iter()] and int(root.get("width")) > 64 * layers_file.NARROW
 
 

@@ -16,7 +16,7 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.layers import CELL
 from attention.charts.spec import color_key, dataless
-from attention.number_format import MEAN
+from attention.number_format import MEAN, PERCENT
 
 HEIGHT = 360  # pixels
 MARGIN, NAME = 0.06, 0.14  # of the range of the data: on both sides, and at the right for a name
@@ -31,6 +31,9 @@ FAR = (
     1.0,
 )  # square roots of a bit from the middle of a map to its upper end: the first that fits is used
 SIZE, SMALL, MANY = 90, 36, 150  # square pixels of a point, and of one of more than MANY
+RADIUS = sqrt(SIZE / pi)  # pixels
+COLOUR = "colour: {statistic}"  # above its key
+SHARE = "~%"  # format of percentages at an axis: as many decimals as its ticks need
 
 
 Point = tuple[float, float]
@@ -38,24 +41,29 @@ Box = tuple[float, float, float, float]
 
 
 class Axis(NamedTuple):
-    """The title and the ends of an axis or a colour scale."""
+    """The title and the ends of an axis or a colour scale, and whether its values are shares, written in percent."""
 
     title: str
     top: float
     low: float = 0.0
+    percent: bool = False
+
+    def tooltip(self, column: str) -> alt.Tooltip:
+        """Returns the line of a tooltip with the value of a column."""
+        return alt.Tooltip(f"{column}:Q", title=self.title, format=PERCENT if self.percent else MEAN)
 
     def place(self, value: float) -> float:
         """Where a value is on the axis, from 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.top - self.low)))
 
 
-def data_axis(title: str, values: Iterable[float], after: float = MARGIN) -> Axis:
+def data_axis(title: str, values: Iterable[float], after: float = MARGIN, percent: bool = False) -> Axis:
     """Returns an axis with limits from the data, and a margin on both sides, the one `after` it and `MARGIN`; none beyond 0."""
     every = [*values]
     low, top = min(every), max(every)
     extent = (top - low) or abs(top) or 1.0
     margin = MARGIN * extent
-    return Axis(title, top + after * extent, max(0.0, low - margin) if low >= 0 else low - margin)
+    return Axis(title, top + after * extent, max(0.0, low - margin) if low >= 0 else low - margin, percent)
 
 
 class Beside(NamedTuple):
@@ -74,8 +82,7 @@ def numbers(across: Axis, upwards: Axis, color: Axis, heads: int, changed: bool 
     leads to each point from where it was, the columns `x_before` and `y_before`.
     """
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
-    tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=MEAN) for name, axis in
-            (("x", across), ("y", upwards))]  # fmt: skip
+    tips = [across.tooltip("x"), upwards.tooltip("y")]
     return _point_layers(alt.X(**x), alt.Y(**y), color, tips, heads, changed)
 
 
@@ -95,10 +102,9 @@ def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
 def beside(names: Sequence[str], first: Sequence[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
     """Returns the side of each name, and the chart width from which it overlaps no point and no name placed before it.
 
-    `places`: returns the points in a chart of a given width, in pixels from its upper left corner. The first one of `first`
-    is named at any width, then its others and all others in order, if there is room: a name on another point would seem to be
-    the name of that one. A name that would be cut off on a phone is placed to the left of its point, as is one that covers a
-    point only on the right.
+    `places`: returns the points in a chart of a given width, in pixels from its upper left corner. Those of `first` are placed
+    first, in their order, then all others: a name on another point would seem to be the name of that one. A name that would be
+    cut off on a phone is placed to the left of its point, as is one that covers a point only on the right.
     """
     edge, usual = places(WIDTHS[1]), places(WIDTHS[2])
     left = [
@@ -116,13 +122,11 @@ def beside(names: Sequence[str], first: Sequence[int], places: Callable[[int], S
 def _rooms(
     names: Sequence[str], first: Sequence[int], places: Callable[[int], Sequence[Point]], left: Sequence[bool]
 ) -> list[int]:
-    always, found = [*first][:1], [NEVER] * len(names)
-    for at in always:
-        found[at] = 0
-    named = [*first][1:] + [at for at, name in enumerate(names) if name and at not in first]
+    found, rest = [NEVER] * len(names), set(range(len(names))) - {*first}
+    named = [at for at in (*first, *sorted(rest)) if names[at]]
     for width in reversed(WIDTHS):
         points = places(width)
-        taken = [_box(names[at], points[at], left[at]) for at in always]
+        taken: list[Box] = []
         for at in named:
             box = _box(names[at], points[at], left[at])
             if not (_covers(names[at], points, at, left[at]) or any(_over(box, other) for other in taken)):
@@ -134,8 +138,12 @@ def _rooms(
 
 def _covers(name: str, points: Sequence[Point], at: int, left: bool) -> bool:
     """Whether a name on this side of its point overlaps another point."""
-    box = _box(name, points[at], left)
-    return any(_near(box, point) for other, point in enumerate(points) if other != at)
+    low, top, high, bottom = _box(name, points[at], left)
+    return any(
+        low - RADIUS < x < high + RADIUS and top - RADIUS < y < bottom + RADIUS
+        for other, (x, y) in enumerate(points)
+        if other != at
+    )
 
 
 def _box(name: str, point: Point, left: bool) -> Box:
@@ -143,13 +151,6 @@ def _box(name: str, point: Point, left: bool) -> Box:
     wide, y = LETTER * len(name), point[1]
     x = point[0] - ASIDE - wide if left else point[0] + ASIDE
     return x, y - LINE / 2, x + wide, y + LINE / 2
-
-
-def _near(box: Box, point: Point) -> bool:
-    """Whether a point overlaps the box of a name."""
-    radius = sqrt(SIZE / pi)
-    apart = (max(low - at, 0, at - high) for low, high, at in ((box[0], box[2], point[0]), (box[1], box[3], point[1])))
-    return all(each < radius for each in apart)
 
 
 def _over(one: Box, other: Box) -> bool:
@@ -163,7 +164,10 @@ def end(most: float) -> float:
 
 def _by_number(name: str, axis: Axis) -> dict[str, Any]:
     scale = alt.Scale(domain=[axis.low, axis.top], nice=False, clamp=True, zero=False)
-    ticks = alt.Axis(tickCount=5, labelFlush=name == "x", labelFlushOffset=-4)  # the last one would be cut on a phone
+    form: dict[str, Any] = {"format": SHARE} if axis.percent else {}
+    ticks = alt.Axis(
+        tickCount=5, labelFlush=name == "x", labelFlushOffset=-4, **form
+    )  # the last one would be cut on a phone
     return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 
 
@@ -174,12 +178,13 @@ def _point_layers(
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, color.top / 2, color.top], range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
-    told.append(alt.Tooltip("value:Q", title=color.title, format=MEAN))
+    told.append(color.tooltip("value"))
+    key = color_key(COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else None)
     size = SMALL if heads > MANY else SIZE
     points = (
         alt.Chart(name="points")
         .mark_circle(size=size, opacity=1, cursor="pointer", stroke=theme.HIDDEN, strokeWidth=1)
-        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=color_key(color.title, "top")), tooltip=told)
+        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=key), tooltip=told)
         .add_params(chosen)
     )
     ring = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 
 from attention.charts import theme
@@ -20,11 +20,14 @@ def svg(
     layers: Sequence[int],
     heads: int,
     top: float,
-    digits: int,
+    written: Callable[[float], str],
     title: str,
     whose: Sequence[str],
 ) -> str:
-    """Returns one cell per layer and head, coloured from 0 to `top`; the paragraphs `whose` below name their source."""
+    """Returns one cell per layer and head, coloured from 0 to `top`; the paragraphs `whose` below name their source.
+
+    `written`: returns a value as text.
+    """
     cell = CELL if heads <= 16 else NARROW
     width = max(WIDE, LEFT + cell * heads + 2 * EDGE)
     said = [line for text in whose for line in wrap(text, int((width - 2 * EDGE) / (0.55 * SMALL)))]
@@ -37,8 +40,8 @@ def svg(
         f"<title>{_legal(title)}</title><desc>{_legal(' '.join(whose))}</desc>",
         f'<rect width="{width}" height="{high:.0f}" fill="#ffffff"/>',
         _text(title, EDGE, EDGE + LETTERS, LETTERS, weight=600),
-        *_cells(cells, layers, heads, top, digits if cell == CELL else None, (LEFT + EDGE, down), cell),
-        *_scale(top, digits, end),
+        *_cells(cells, layers, heads, top, written if cell == CELL else None, (LEFT + EDGE, down), cell),
+        *_scale(top, written, end),
         *(_text(line, EDGE, end + 3 * EDGE + LINE * SMALL * at, SMALL, muted=True) for at, line in enumerate(said)),
         "</svg>",
     ]
@@ -50,7 +53,7 @@ def _cells(
     layers: Sequence[int],
     heads: int,
     top: float,
-    digits: int | None,
+    written: Callable[[float], str] | None,
     corner: tuple[int, int],
     wide: int,
 ) -> list[str]:
@@ -66,14 +69,14 @@ def _cells(
                 continue
             x, y = left + wide * head, down + ROW * at
             parts.append(f'<rect x="{x}" y="{y}" width="{wide - 1}" height="{ROW - 1}" fill="{color(value / top)}"/>')
-            if digits is not None:
-                parts.append(_text(f"{value:.{digits}f}", x + wide / 2, middle, SMALL, "middle", ink="#000000"))
+            if written is not None:
+                parts.append(_text(written(value), x + wide / 2, middle, SMALL, "middle", ink="#000000"))
     below = down + ROW * len(layers) + SMALL + 4
     parts += [_text(str(head), left + wide * (head + 0.5), below, SMALL, "middle") for head in range(heads)]
     return [*parts, _text("head", left - 8, below, SMALL, "end", muted=True)]
 
 
-def _scale(top: float, digits: int, y: float) -> list[str]:
+def _scale(top: float, written: Callable[[float], str], y: float) -> list[str]:
     """Returns the colour bar with the values at its ends."""
     wide = 4
     bar = [
@@ -81,8 +84,8 @@ def _scale(top: float, digits: int, y: float) -> list[str]:
         for at in range(STEPS)
     ]
     ends = (
-        _text("0", EDGE + 24, y + 9, SMALL, "end"),
-        _text(f"{top:.{digits}f}", EDGE + 36 + wide * STEPS, y + 9, SMALL),
+        _text(written(0.0), EDGE + 24, y + 9, SMALL, "end"),
+        _text(written(top), EDGE + 36 + wide * STEPS, y + 9, SMALL),
     )
     return [*bar, *ends]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from typing import Any
 
 from jaxtyping import Float
@@ -13,7 +12,6 @@ from attention.charts import theme
 from attention.charts.heatmap import Ready
 
 HEIGHT = 438  # as high as the map of the heads beside it, with its key
-LABELLED = 30  # maximum number of tick labels, which then have room; of more heads, every second one has one and so on
 
 
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:
@@ -23,7 +21,6 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
     """
     ticks: dict[str, Any] = {
         "type": "category",
-        "tickvals": list(names)[:: ceil(len(names) / LABELLED) or 1],
         "tickfont": {"size": 11},
         "showgrid": False,
         "zeroline": False,

@@ -125,10 +125,7 @@ FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "rare": "Too few tokens occur twice for {usual}: coloured by {shown}.",
     "low": "No head stands out by {usual} here: coloured by {shown}.",
 }
-NUMBERS = (
-    "The map writes numbers from 10% on, and that of the selected head. Close to 50% and to 100% they have a decimal in place of "
-    "the percent sign; “>99” is over 99.9%."
-)
+NUMBERS = "Point at a cell for its value with a decimal."
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
@@ -194,15 +191,20 @@ ALIKE_MATRIX = (
     "selected head."
 )
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
-ALIKE_MAP = (
-    "Similar heads are near each other. Only distances have a meaning here; their exact values are in the matrix."
+ALIKE_MAP = "Near dots: similar heads."
+ALIKE_MAP_HELP = (
+    "Classical scaling of the distances to two dimensions, which keep {kept} of the variance. Only distances have a meaning "
+    "here; their exact values are in the matrix."
 )
-ALIKE_MAP_HELP = "Classical scaling of the distances to two dimensions, which keep {kept} of the variance."
 ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statistic}"
 
 # Two statistics.
 TWO_FOLD = "Two statistics compared"
-TWO = "Each point is a head ({label}: {head}); click it to select it."
+DOTS = (
+    "Each dot is a head, coloured by {color}; all dots have one size. The ring marks {label} ({head}). Dots have names where "
+    "there is room: point at any other."
+)
+DOTS_CLICK = "Click one to select it."
 TWO_HIGH = "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both."
 NO_HEADS = "none"
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."

@@ -44,6 +44,7 @@ PATTERNS = (
     "same",
     "separators",
 )  # shares of the weight
+SHARES = {*PATTERNS, "entropy_share", "even", "greatest"}  # statistics from 0% to 100%
 ROLES = {"previous": "one back"}  # of statistics with another name than their role
 NEARBY = "nearby"  # the role of heads that have no other
 FOCUS = "greatest"  # what auto shows if no head follows any pattern
@@ -200,7 +201,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         return
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
-    values = Values(held, described.label, end, digits(described), is_weight(config, found), title)
+    values = Values(held, described.label, end, digits(described), is_share(name, config), title)
     draw_cells(config, values, behaviour)
 
 
@@ -270,12 +271,18 @@ def is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
     return number(config, found) in text.KEYS and distributes(config)
 
 
+def is_share(name: str, config: Config) -> bool:
+    """Whether a statistic is a share, which is written in percent; a weight of rows that don't sum to one is none."""
+    return name in SHARES and distributes(config)
+
+
 def value_text(
     config: Config, found: Mapping[int, Layer], value: float, written: Callable[[float], str] = format_mean
 ) -> str:
-    """A value of the statistic with its unit; a share of the weight is in percent."""
-    said = format_percent(value) if is_weight(config, found) else written(value)
-    return f"{said} {EVERY[number(config, found)].unit}".rstrip()
+    """A value of the statistic with its unit; a share is in percent."""
+    name = number(config, found)
+    said = format_percent(value) if is_share(name, config) else written(value)
+    return f"{said} {EVERY[name].unit}".rstrip()
 
 
 def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:

@@ -115,8 +115,10 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     reach = points.end(float(far.places.abs().max()))
     long = points.HEIGHT / 2 / reach  # pixels per square root of a bit, in both directions
     places = {cell: (x, y) for cell, (x, y) in zip(cells, far.places.tolist(), strict=True)}
+    held = maps.cells(maps.number(config, found), found)
+    at = lambda width, x, y: (width / 2 + x * long, points.HEIGHT / 2 - y * long)  # noqa: E731
     st.vega_lite_chart(
-        compared.table(config, found, places, lambda width, x, y: (width / 2 + x * long, points.HEIGHT / 2 - y * long)),
+        compared.table(config, found, places, at, others=maps.outstanding(held) if held else ()),
         points.places(color, len(cells), reach),
         key="map of heads",
         width="stretch",
@@ -124,7 +126,8 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         selection_mode=CELL,
         alt=text.ALIKE_MAP_ALT.format(statistic=color.title.lower()),
     )
-    st.caption(text.ALIKE_MAP, help=text.ALIKE_MAP_HELP.format(kept=format_percent(far.kept)))
+    said = f"{text.ALIKE_MAP} {compared.dots_sentence(config, found)}"
+    st.caption(said, help=text.ALIKE_MAP_HELP.format(kept=format_percent(far.kept)))
 
 
 LIKENESS = page.Part("alike", _draw, compared.look_of_several)

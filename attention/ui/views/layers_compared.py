@@ -22,6 +22,7 @@ from attention.pinned import shown_side, sides_shown
 from attention.sources.providers import distributes, tokens
 from attention.ui import results
 from attention.ui.controls import knobs
+from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.session.role_note import role_name
@@ -39,7 +40,7 @@ BOTH = {
     "upwards": "entropy",
 }  # the knobs, and their values if the chosen statistic does not apply, as to a picture's patches
 FOLD = "two statistics"  # the key of the expander
-FEW = 24  # heads up to which all points may have names
+FEW = 150  # heads up to which all points have names if there is room
 Found = Mapping[int, Layer]
 Cell = tuple[int, int]  # layer, and head within it
 
@@ -55,9 +56,9 @@ def _draw(config: Config) -> None:
 
 def _draw_points(config: Config) -> None:
     config = _with_known_metrics(shown_side(config).truncated)
-    found, focus = results.layers.layers(config), (config.layer, config.head)
+    found = results.layers.layers(config)
     st.markdown(
-        text.TWO.format(label=head_label(config, focus), head=head_title(config, focus)),
+        f"{dots_sentence(config, found)} {text.DOTS_CLICK}",
         help="\n\n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))),
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
@@ -72,6 +73,14 @@ def _draw_points(config: Config) -> None:
         _points(config, found, x, y, _cells_before(config))
     else:
         st.caption(text.TWO_NONE)
+
+
+def dots_sentence(config: Config, found: Found) -> str:
+    """What a dot of a chart of heads is, its colour and its size, the ring, and why some dots have no name, as Markdown."""
+    focus = config.layer, config.head
+    color = EVERY[maps.number(config, found)].label.lower()
+    label, head = head_label(config, focus), head_title(config, focus)
+    return text.DOTS.format(color=escape(color), label=label, head=head)
 
 
 def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
@@ -122,7 +131,12 @@ def _cells_before(config: Config) -> dict[Cell, Point]:
 def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: Mapping[Cell, Point]) -> None:
     """Draws the points of all heads, with lines from where those of side A are."""
     across, upwards = (
-        points.data_axis(EVERY[name].label, [*held.values(), *(point[at] for point in before.values())], margin)
+        points.data_axis(
+            EVERY[name].label,
+            [*held.values(), *(point[at] for point in before.values())],
+            margin,
+            maps.is_share(name, config),
+        )
         for at, (name, held, margin) in enumerate(((config.across, x, points.NAME), (config.upwards, y, points.MARGIN)))
     )
     color = axis(config, maps.number(config, found), found)
@@ -155,7 +169,7 @@ def axis(config: Config, name: str, found: Found) -> Axis:
     """The axis of a statistic, which ends at its largest possible value, or at the largest found if that is more."""
     described = EVERY[name]
     end = max([maps.top(described, config.tokens), *maps.cells(name, found).values()])
-    return Axis(described.label, end)
+    return Axis(described.label, end, percent=maps.is_share(name, config))
 
 
 def table(
@@ -166,18 +180,18 @@ def table(
     named: Collection[Cell] = (),
     others: Collection[Cell] = (),
 ) -> pa.Table:
-    """The points of heads. The selected one has a name, and if there is room, those in `named`, then `others`, or all
-    if there are few heads.
+    """The points of heads. If there is room, the selected one has a name, then those in `named`, in `others`, and all others,
+    unless there are many heads.
 
     `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config, found), found)
-    first, order = {*named, focus} & places.keys(), list(places)
-    carry = set(places) if len(places) <= FEW else first | {*others}
-    names = [head_label(config, cell) if cell in carry else "" for cell in places]
+    order = {cell: at for at, cell in enumerate(places)}
+    first = [cell for cell in dict.fromkeys((focus, *sorted(named), *sorted(others))) if cell in order]
+    names = [head_label(config, cell) if len(places) <= FEW or cell in first else "" for cell in places]
     beside = points.beside(
         names,
-        sorted((number for number, cell in enumerate(places) if cell in first), key=lambda at: order[at] != focus),
+        [order[cell] for cell in first],
         lambda width: [at(width, x, y) for x, y in places.values()],
     )
     unsaid = questions.unsaid(config)

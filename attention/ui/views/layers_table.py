@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +16,7 @@ from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
 from attention.fitting import layers
+from attention.number_format import format_short_percent
 from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
@@ -42,7 +45,7 @@ def _table(config: Config) -> None:
     with fold:
         st.dataframe(
             pa.table(columns(found, known, texts_with_roles(config, found))),
-            column_config=_config(known),
+            column_config=_config(config, known),
             hide_index=True,
             height=420,
             key="table of heads",
@@ -61,16 +64,16 @@ def columns(found: Found, known: list[str], holds: list[int | None]) -> dict[str
     return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
 
 
-def _config(known: list[str]) -> dict[str, Any]:
+def _config(config: Config, known: list[str]) -> dict[str, Any]:
     named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
     label, about = (said.format(texts=len(short_texts())) for said in (HOLDS_ON, HOLDS_ON_HELP))
     named |= {"holds": st.column_config.NumberColumn(label, help=about)}
     named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width=WIDE)}
-    return named | {name: _number(name) for name in known}
+    return named | {name: _number(name, "percent" if maps.is_share(name, config) else "%.3f") for name in known}
 
 
-def _number(name: str) -> Any:
-    return st.column_config.NumberColumn(maps.metric_title(EVERY[name]), help=maps.formula(name), format="%.3f")
+def _number(name: str, written: str) -> Any:
+    return st.column_config.NumberColumn(maps.metric_title(EVERY[name]), help=maps.formula(name), format=written)
 
 
 def _files(config: Config) -> None:
@@ -98,7 +101,7 @@ def picture(config: Config, found: Found) -> str:
         layers(config.source),
         config.heads,
         compared.axis(config, name, found).top,
-        maps.digits(described),
+        _cell_format(config, name),
         text.FILE_TITLE.format(statistic=maps.metric_title(described), source=source_title(config.source)),
         [
             heads.FORMULA.format(label=described.label, formula=described.formula, source=described.source),
@@ -106,6 +109,13 @@ def picture(config: Config, found: Found) -> str:
             f"Attention Lab: ?{link(config)}",
         ],
     )
+
+
+def _cell_format(config: Config, name: str) -> Callable[[float], str]:
+    """Returns how the file writes a value of a statistic."""
+    if maps.is_share(name, config):
+        return partial(format_short_percent, limit=maps.HIGH)
+    return f"{{:.{maps.digits(EVERY[name])}f}}".format
 
 
 def _look(config: Config) -> object:
