@@ -21,8 +21,9 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, pairs_of
-from attention.analysis.repeats import Copy, largest_weight
+from attention.analysis.repeats import Copy, Largest, largest_weight
 from attention.charts import head_points, layers_file
+from attention.charts.layers import Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_weight
@@ -34,9 +35,10 @@ from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_alike, layers_compared, model_switches
+from attention.ui.views import layers_alike, layers_compared, layers_sentences, layers_table, model_switches
 from attention.ui.views import layers_copies as copies_of
 from attention.ui.views.head_names import head_label
+from attention.ui.views.layers import ROOM
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
@@ -171,13 +173,13 @@ def test_heads_that_stand_out_are_named():
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [
-        each for each in test.caption if each.value.startswith("Colour: weight on what followed an earlier copy")
+        each for each in test.caption if each.value.startswith("Colour: mean weight on what followed an earlier copy")
     ]
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
-    assert "mean over the queries whose token occurred before. The headline counts heads over 50%." in said.value
-    assert said.value.startswith("Colour") and "Rows: the 6 layers that are recorded" in said.value
+    assert "over queries that have one" in said.help and "The headline counts heads over 50%." in said.help
+    assert "Rows: the 6 layers that are recorded" in said.help
+    assert said.value.endswith(" of the token. Blank: under 10%. Double line: layers are left out.")
     assert maps.HIGH == 0.5
-    assert text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
@@ -202,13 +204,14 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     menu = test.selectbox(key="layer_map")
     assert (
         menu.value == "auto"
-        and menu.options[menu.index or 0] == "Pattern: induction"
+        and menu.options[menu.index or 0] == "Pattern: induction (after a copy)"
         and len(menu.options) == len(EVERY) - 3
     )
     assert sorted(name for names in text.GROUPS.values() for name in names) == sorted(EVERY)
     about = menu.help or ""
     assert (
-        about.count("\n- ") == len(menu.options) and "- Spread: normalized entropy: entropy as a share of its" in about
+        about.count("\n- ") == len(menu.options)
+        and "- Spread: normalized entropy (%): entropy as a share of its" in about
     )
     menu.set_value("previous").run()
     assert (
@@ -273,7 +276,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"For {sum(copies)} of 49 repeated words, its largest weight is on an earlier copy of the word that comes next."
+        f"For {sum(copies)} of 49 repeated words (the last one has no next word), its largest weight is on an earlier copy"
         in captions(test)
         and sum(copies) == 48
     )
@@ -340,7 +343,7 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
 
 def test_rows_with_one_visible_key_have_no_largest_weight():
     weights, mask = torch.eye(3), torch.ones(3, 3, dtype=torch.bool).tril()
-    assert largest_weight(weights, mask) == (1, 1, 1.0, False) and largest_weight(weights, mask, 0) is None
+    assert largest_weight(weights, mask) == Largest(1, 1, 1.0) and largest_weight(weights, mask, 0) is None
     assert largest_weight(weights, torch.eye(3, dtype=torch.bool)) is None
 
 
@@ -418,7 +421,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     most = max(range(54), key=cells["value"].__getitem__)
     assert maps.PART < cells["value"][most] < maps.HIGH
     said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for the "
-    assert said in words(test) and "The headline counts" not in captions(test)
+    assert said in words(test) and not any("The headline counts" in (each.help or "") for each in test.caption)
     test = run(
         PAGE,
         {
@@ -641,3 +644,59 @@ def test_a_model_trained_here_has_its_task_and_tokens_said(task, tokens):
 def test_heads_are_not_counted_by_a_statistic_of_few_repeated_tokens(source, counts):
     test = run(PAGE, {"source": source, "across": "first", "upwards": "induction"}, OPEN)
     assert not test.exception and ("Over half of the weight: " in words(test)) is counts
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("greatest", True),
+        ("even", True),
+        ("entropy_share", True),
+        ("first", True),
+        ("entropy", False),
+        ("distance", False),
+    ],
+)
+def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(name, share):
+    test = run(PAGE, {"source": STREET, "layer_map": name, "across": name, "upwards": "effective_keys"}, OPEN)
+    shares = ['"~%"' in json.dumps(json.loads(each.proto.spec)) for each in test.get("vega_lite_chart")[1:]]
+    assert not test.exception and shares == [share] * len(shares) and ("short" in tables(test)[0]) is share
+    assert maps.is_share(name, Config.of(STREET)) is share
+    written = layers_table.picture(Config.of(STREET, layer_map=name), results.layers.layers(Config.of(STREET)))
+    assert ("%</text>" in written) is share
+
+
+def test_the_caption_says_which_cells_have_no_number():
+    config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
+    found = results.layers.layers(config)
+    assert one(config, found, ROOM) == "Blank: under 10%." and any(
+        0 < value < 0.1 for value in numbers("first", config)
+    )
+    assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
+    assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
+    assert height(30, ROOM) == 390 and writes_numbers(30, 9, ROOM) and not writes_numbers(40, 9)
+    assert not writes_numbers(6, 16, ROOM) and height(48, ROOM) == 48 * 9
+
+
+@pytest.mark.parametrize("source", ["trained:reverse", "trained:sort"])
+@pytest.mark.parametrize("head", range(4))
+def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the_rows_that_attend_to_it(source, head):
+    config = Config.of(source, head=head)
+    found, read = trace(config), trace(config).texts
+    start = read.index("→")
+    rows = range(start, len(read) - 1)
+    right = sum(read[int(found.weights[head, at].argmax())] == read[at + 1] for at in rows)
+    pair = copies_of.example(config, "greatest")
+    drawn = copies_of.marks(config, pair, "greatest")
+    assert (
+        isinstance(pair, Largest)
+        and drawn
+        and pair.query >= start > pair.key
+        and read[pair.key] == read[pair.query + 1]
+    )
+    assert (
+        f"From → on, {right} of {len(rows)} rows attend most to the " in drawn.says and "which comes next" in drawn.says
+    )
+    assert ("Rising diagonal. " in drawn.says) is (source == "trained:reverse" and 2 * right >= len(rows))
+    assert not copies_of.example(Config.of(source, head=head), "first").is_next, "of another statistic"
+    assert not copies_of.example(Config.of(source, head=head, query=3), "greatest").is_next, "of a selected row"

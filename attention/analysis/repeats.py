@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention import heads
+from attention.heads import Pairs
 
 LETTERS = 7  # of words that are short, as an example
 
@@ -23,12 +24,16 @@ class Copy(NamedTuple):
 
 
 class Largest(NamedTuple):
-    """The two tokens between which a head has its largest weight, and the weight; `of_row`: the largest of one row."""
+    """The two tokens between which a head has its largest weight, and the weight; `of_row`: the largest of one row.
+
+    `is_next`: the key has the token that comes next.
+    """
 
     query: int
     key: int
     weight: float
     of_row: bool = False
+    is_next: bool = False
 
 
 def repeat_starts(texts: Sequence[str]) -> list[int]:
@@ -49,6 +54,20 @@ def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int
     places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
     right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
     return right, len(places)
+
+
+def next_places(texts: Sequence[str], sign: str) -> Pairs:
+    """Returns the queries from a sign on, and the places before the sign of the token that comes next.
+
+    >>> next_places(["a", "b", "→", "b", "a"], "→")
+    (tensor([2, 3]), tensor([1, 0]))
+    """
+    start = texts.index(sign) if sign in texts else len(texts)
+    found = [
+        (query, key) for query in range(start, len(texts) - 1) for key in range(start) if texts[key] == texts[query + 1]
+    ]
+    query, key = torch.tensor(found, dtype=torch.long).reshape(-1, 2).T
+    return query, key
 
 
 def largest_weight(

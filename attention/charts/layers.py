@@ -22,12 +22,14 @@ LEAST = 9  # minimum height of a layer in pixels
 class Room(NamedTuple):
     """The room of a map in pixels: maximum height of a layer, and of all unless their minimum needs more.
 
-    `key`: whether there is room for the key to the colours if numbers are in the cells.
+    `key`: whether there is room for the key to the colours if numbers are in the cells. `stretch`: the height of all up to which
+    layers are as high as a number needs.
     """
 
     row: int = 52
     high: int = 440
     key: bool = False
+    stretch: int = 0
 
 
 USUAL = Room()
@@ -216,4 +218,10 @@ def _titled(chart: dict[str, Any], title: str) -> dict[str, Any]:
 
 def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
-    return layers * max(LEAST, min(room.row, room.high // layers))
+    least = TALL if layers * TALL <= room.stretch else LEAST
+    return layers * max(least, min(room.row, room.high // layers))
+
+
+def writes_numbers(layers: int, heads: int, room: Room = USUAL) -> bool:
+    """Whether the cells of a map have room for their numbers, on a phone as well."""
+    return heads <= FEW and height(layers, room) // layers >= TALL

@@ -44,10 +44,10 @@ ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
     "entropy": "how spread out the rows are, in nats; it can grow with the number of visible keys",
     "entropy_share": "entropy as a share of its maximum, so that short and long rows compare",
-    "effective_keys": "over how many keys a row is spread: a uniform row over as many has the same entropy",
-    "greatest": "mean of the largest weight of a row",
-    "even": "overlap of the rows with uniform rows",
-    "effective_rank": "how many patterns the rows mix",
+    "effective_keys": "entropy as a number of keys: a uniform row over as many keys has the same entropy",
+    "greatest": "weight of the top key of a row, mean over rows: high where entropy is low",
+    "even": "share of the weight that overlaps with uniform weights (linear, unlike entropy)",
+    "effective_rank": "how many different patterns the rows mix; the others are about single rows",
     "distance": "mean number of tokens between query and key",
 }
 COLOUR = "Colour by"
@@ -58,20 +58,19 @@ GROUPS = {  # of statistics, in the menu: what those of a group have in common
     "Variety": ("effective_rank",),
 }
 GROUPED = "{group}: {statistic}"
+IN_MENU = {  # in the menu, statistics whose label alone does not tell how they differ from others
+    "induction": "induction (after a copy)",
+    "same": "same token (or itself)",
+    "duplicate": "earlier copy (duplicate)",
+    "entropy": "entropy (nats)",
+    "entropy_share": "normalized entropy (%)",
+    "effective_keys": "effective keys (number)",
+    "even": "uniformity (overlap)",
+}
 HELP_LINE = "- {statistic}: {about}"
 WEIGHT_ON = "weight on {keys}"
-QUERIES = {  # over which a mean weight is taken
-    "induction": "the queries whose token occurred before",
-    "preceding": "the queries whose token occurred before",
-    "duplicate": "the queries whose token occurred before",
-    "previous": "all queries but the first",
-    "next": "the queries that see the next token",
-    "first": "all queries that see it",
-    "same": "all queries",
-    "separators": "the queries that see one",
-}
 TEXTS = {  # of sources whose text is no sentence: what it is
-    "recorded:smollm2-repeated": "A start token, then 25 random words, three times{causal}.",
+    "recorded:smollm2-repeated": "A start token, then 25 random words, three times (76 tokens){causal}.",
     "trained:induction": "Trained to predict the next of random letters that repeat: {tokens}",
     "trained:reverse": "Trained to repeat the letters before → in reverse order: {tokens}",
     "trained:sort": "Trained to repeat the numbers before → in ascending order: {tokens}",
@@ -91,6 +90,12 @@ PLACES = {  # of the key, seen from the query
     "back": ", {count} {unit}{s} back",
     "ahead": ", {count} {unit}{s} ahead",
 }
+TASK_ROWS = {  # what a head does that helps with the task, and how often this one does it
+    "trained:reverse": "From → on, {right} of {rows} rows attend most to the letter that comes next.",
+    "trained:sort": "From → on, {right} of {rows} rows attend most to the number that comes next.",
+}
+TASK_DIAGONALS = {"trained:reverse": "Rising diagonal. "}  # if most rows do
+NEXT_IN_TASK = "{query} puts {weight} on {key}, which comes next."
 REPEATS = "Lines and the bold “{word}” mark where the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
@@ -109,23 +114,24 @@ HEADS_OF_SEVERAL = "these {count:,} heads (from {layers} layers)"  # if it is no
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
-ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}.{gaps}"
-ROWS_GAPS = " Double line: layers are left out there."
+ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
+GAPS = "Double line: layers are left out."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
-STATISTIC_OF_WEIGHT = "Colour: weight on {keys}, mean over {queries}.{counted}"
-COUNTED = " The headline counts heads over 50%."
+STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}."
+CELLS_BLANK = "Blank: under {limit}."
+CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
+COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "zero": "{usual} is zero in all heads here: coloured by {shown}.",
     "short": "The text is too short for {usual}: coloured by {shown}.",
     "rare": "Too few tokens occur twice for {usual}: coloured by {shown}.",
     "low": "No head stands out by {usual} here: coloured by {shown}.",
 }
-NUMBERS = "Point at a cell for its value with a decimal."
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
@@ -160,7 +166,10 @@ DIAGONALS = {  # by how often the text occurs
     3: "Two diagonals: what followed each word’s copy, one and two repeats back.",
 }
 USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
-COPIES = "For {right} of {places} repeated words, its largest weight is on an earlier copy of the word that comes next."
+COPIES = (
+    "For {right} of {places} repeated words (the last one has no next word), its largest weight is on an earlier copy of the "
+    "word that comes next."
+)
 WITHOUT_COPY = "Words that occur for the first time put {share} of their weight on {first}, an **attention sink**."
 RANK = "**{head}** · {statistic} · rank {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"

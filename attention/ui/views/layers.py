@@ -31,7 +31,7 @@ from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
-from attention.ui.views import heads_large, layers_changed, layers_sentences, questions
+from attention.ui.views import heads_large, layers_changed, layers_sentences, own_text, questions
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.head_names import head_title
@@ -41,7 +41,7 @@ PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no sca
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
 HEIGHT = 430  # pixels of the selected head with its axes, which leaves 346 for its map
-ROOM = Room(100, 270, key=True)  # of the map of all heads beside it, above the key to its colours
+ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
@@ -70,10 +70,8 @@ def view(config: Config) -> None:
             layers_changed.link_to_largest(sides, changed)
     else:
         draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
-    if not alone and (said := copies.text_sentence(config)):
+    if not (alone or own_text.look_read(config)) and (said := copies.text_sentence(config)):
         st.caption(said)
-    if len(layers(config.source)) == 1 and not alone:
-        _several()
     pair = None if before or unsaid else copies.example(config.truncated, maps.number(config, found))
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
@@ -92,15 +90,14 @@ def view(config: Config) -> None:
             if alone or not maps.absent(config, found):
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = layers_sentences.statistic_caption(config, found)
-        more = (
-            text.NUMBERS if maps.is_weight(config, found) else "",
-            layers_sentences.recorded_sentence(config),
-        )
         if said:
-            said = " ".join(filter(None, (said, layers_sentences.rows_sentence(config))))
-            st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
+            told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
+            said = " ".join(filter(None, (said, told, layers_sentences.gaps_sentence(config))))
+            st.caption(said, help=layers_sentences.caption_help(config, found))
         if not alone:
             _offer_higher(config, found)
+            if len(layers(config.source)) == 1:
+                _several()
             st.html(f'<div id="{MAP}" style="scroll-margin-top: 4rem"></div>')
     if right:
         with right:

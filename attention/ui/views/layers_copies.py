@@ -5,7 +5,15 @@ from __future__ import annotations
 import torch
 
 from attention.analysis.head_numbers import pairs_of
-from attention.analysis.repeats import Copy, Largest, largest_weight, next_words, repeat_starts, strongest_copy
+from attention.analysis.repeats import (
+    Copy,
+    Largest,
+    largest_weight,
+    next_places,
+    next_words,
+    repeat_starts,
+    strongest_copy,
+)
 from attention.components.large_head import Marks
 from attention.config import Config
 from attention.knobs import LAST_QUERY
@@ -16,6 +24,8 @@ from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.text import layers as text
 
+SIGN = "→"  # in the texts of a task: the answer comes after it
+OPENING = "greatest", "preceding"  # statistics with which the map of such a task opens
 MOST = 256  # tokens up to which a cell is large enough to be framed
 SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
@@ -30,7 +40,9 @@ def example(config: Config, statistic: str) -> Copy | Largest | None:
     """
     if config.tokens > MOST or config.is_cross or not distributes(config):
         return None
-    query = None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
+    if statistic in OPENING and (found := _next_in_task(config)):
+        return found
+    query = _asked_query(config)
     trace = results.heads.trace(config)
     if statistic != "induction":
         counted = torch.zeros_like(trace.mask)
@@ -41,6 +53,22 @@ def example(config: Config, statistic: str) -> Copy | Largest | None:
         whole = query is not None or statistic == "greatest"
         return largest_weight(trace.weights[config.head], trace.mask, query, None if whole else counted)
     return strongest_copy(trace.weights[config.head], tokens(config).texts, query)
+
+
+def _next_in_task(config: Config) -> Largest | None:
+    """The largest weight on the token that comes next, if the head belongs to a task in which it occurred before a sign."""
+    if config.source not in text.TASK_ROWS or _asked_query(config) is not None:
+        return None
+    trace, (query, key) = results.heads.trace(config), next_places(tokens(config).texts, SIGN)
+    counted = torch.zeros_like(trace.mask)
+    counted[query, key] = True
+    found = largest_weight(trace.weights[config.head], trace.mask, counted=counted)
+    return found and found._replace(is_next=True)
+
+
+def _asked_query(config: Config) -> int | None:
+    """The query of a question, or the selected one; None if all are shown alike."""
+    return None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
 
 
 def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> Marks | None:
@@ -69,6 +97,10 @@ def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
     key = format_token(names[pair.key], pair.key, "key")
     place = "itself" if back == 0 else "first" if pair.key == 0 else "back" if back > 0 else "ahead"
     where = text.PLACES[place].format(count=abs(back), unit=unit(config), s="s" * (abs(back) != 1))
+    if pair.is_next:
+        said = text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight))
+        framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
+        return f"{_task_sentence(config)}\n{framed}"
     return text.LARGEST.format(
         what=text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT,
         rows=text.LARGEST_OF_ROW if pair.of_row else text.LARGEST_OF.get(statistic, text.LARGEST_COUNTED),
@@ -77,6 +109,15 @@ def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
         key=key,
         where=where if tokens(config).line or back == 0 else "",
     )
+
+
+def _task_sentence(config: Config) -> str:
+    """In how many rows from the sign on the largest weight is where the token that comes next stands before the sign."""
+    query, key = next_places(tokens(config).texts, SIGN)
+    most = results.heads.trace(config).weights[config.head].max(-1)
+    right, rows = int(((most.indices[query] == key) & (most.values[query] > 0)).sum()), len(query.unique())
+    rises = text.TASK_DIAGONALS.get(config.source, "") if 2 * right >= rows else ""
+    return f"{rises}{text.TASK_ROWS[config.source].format(right=right, rows=rows)}"
 
 
 def lines_sentence(config: Config) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attention.analysis.head_numbers import EVERY, pairs_of
-from attention.charts.layers import left_out
+from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_weight
+from attention.number_format import format_short_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import results
 from attention.ui.markdown import escape
@@ -113,7 +113,7 @@ def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str
 def grouped_labels() -> dict[str, str]:
     """The labels of all statistics in the menu, each with its group, in the order of the groups."""
     return {
-        name: text.GROUPED.format(group=group, statistic=EVERY[name].label.lower())
+        name: text.GROUPED.format(group=group, statistic=text.IN_MENU.get(name) or EVERY[name].label.lower())
         for group, names in text.GROUPS.items()
         for name in names
     }
@@ -138,10 +138,43 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.absent(config, found):
         return ""
     if maps.is_weight(config, found):
-        counted = text.COUNTED if any(value > maps.HIGH for value in maps.cells(name, found).values()) else ""
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], queries=text.QUERIES[name], counted=counted)
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name])
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
+
+
+def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
+    """The help of that caption: the formula, which heads the headline counts, and which layers there are."""
+    name = maps.number(config, found)
+    high = maps.is_weight(config, found) and any(value > maps.HIGH for value in maps.cells(name, found).values())
+    parts = (
+        maps.formula(name),
+        text.COUNTED if high else "",
+        rows_sentence(config),
+        recorded_sentence(config),
+    )
+    return " ".join(filter(None, parts))
+
+
+def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
+    """Which cells of the map have no number, if any; "" if there is no map."""
+    name = maps.number(config, found)
+    held = maps.cells(name, found)
+    if not held or maps.absent(config, found):
+        return ""
+    if not writes_numbers(len(layers(config.source)), config.heads, room):
+        return text.CELLS_POINT
+    blank = any(value < FAINT for cell, value in held.items() if cell != (config.layer, config.head))
+    return (
+        text.CELLS_BLANK.format(limit=format_short_percent(FAINT, maps.HIGH))
+        if blank and maps.is_share(name, config)
+        else ""
+    )
+
+
+def gaps_sentence(config: Config) -> str:
+    """What the double lines of the map are; "" if it has none."""
+    return text.GAPS if left_out(layers(config.source)) else ""
 
 
 def rows_sentence(config: Config) -> str:
@@ -149,8 +182,7 @@ def rows_sentence(config: Config) -> str:
     model, count = model_run.reader(config.source), len(layers(config.source))
     if _leaves_layers_out(config):
         own = text.OWN_SHOWS if model and not model_run.refusal(config.source) else ""
-        gaps = text.ROWS_GAPS if left_out(layers(config.source)) else ""
-        return text.ROWS_RECORDED.format(count=count, own=own, gaps=gaps)
+        return text.ROWS_RECORDED.format(count=count, own=own)
     recorded = len(layers(model_run.recording_of(model) or config.source)) if model else count
     return text.ROWS_OWN.format(layers=count, count=recorded) if recorded < count else ""
 

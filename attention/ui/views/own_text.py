@@ -19,24 +19,31 @@ from attention.ui.text import model_run as run_text
 KNOB = frozenset({"text"})
 
 
-def draw(config: Config) -> None:
+def draw(config: Config, about: str = "") -> None:
     """Draws the field; if the text is not shown word for word, also the reason and a button that changes that."""
     with st.container(key="own-text"):  # labels are next to their fields there (page.css)
         field, note = st.columns([5, 4], gap="small", vertical_alignment="center")
-        into(config, field, note)
+        into(config, field, note, about=about)
 
 
 def into(
-    config: Config, field: DeltaGenerator, note: DeltaGenerator, instead: Callable[[], None] | None = None
+    config: Config,
+    field: DeltaGenerator,
+    note: DeltaGenerator,
+    instead: Callable[[], None] | None = None,
+    about: str = "",
 ) -> None:
-    """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say."""
+    """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say.
+
+    `about`: a sentence about a text that a model reads, as Markdown.
+    """
     if prompt := model_run.reader(config.source):
         why = model_run.refusal(config.source)
         with field:
             _read_line(config, prompt, bool(why))
         with note:
             said = run_text.ABSENT.format(model=prompt.model) if why else run_text.READS.format(model=prompt.model)
-            st.caption(escape(said), help=why or None)
+            st.caption(f"{escape(said)} {about}".rstrip(), help=why or None)
         return
     with field:
         knobs.line("text", config, placeholder=run_text.PLACEHOLDER, on_change=page.change)
@@ -82,10 +89,18 @@ def look(config: Config) -> object:
     return own_text.text_notice(config), own_text.offer_length(config), config.source
 
 
-def _look_read(config: Config) -> object:
+def look_read(config: Config) -> object:
     """The same for pages that have the field only if a real model can read what is typed."""
     return look(config) if model_run.reader(config.source) and not model_run.refusal(config.source) else None
 
 
 FIELD = Part("own text", draw, look, KNOB)
-READ_FIELD = Part("own text", draw, _look_read)
+
+
+def read_field(sentence: Callable[[Config], str]) -> Part:
+    """Returns the field of such a page, with a sentence about the text beside it, as Markdown."""
+    return Part(
+        "own text",
+        lambda config: draw(config, sentence(config)),
+        lambda config: (looks := look_read(config)) and (looks, sentence(config)),
+    )
