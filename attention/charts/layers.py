@@ -36,7 +36,7 @@ USUAL = Room()
 
 
 PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the map and its colours
-CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
+CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 LETTERS = 13  # size of the labels of both axes in pixels
@@ -59,21 +59,15 @@ def numbers(
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals. In `percent`, the table has two columns more: `short`, the text in
-    the cells, of which small shares have none, and `exact`, that of the tooltips. The
+    Colours go from 0 to `top`; numbers have `digits` decimals. In `percent`, the table has a column `short`, the text in the
+    cells, of which small shares have none. `says`: a column with the tooltips, of one line, as they cover other cells. The
     selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
     place of colour and number. `title`: what the map shows, above it, in place of the label at its colours; percentages of few
     heads are legible without these, and have none unless the `room` has a `key`.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top / 2, top], range=list(theme.NUMBERS), clamp=True)
-    tips = [
-        alt.Tooltip("layer:O"),
-        alt.Tooltip("head:O"),
-        alt.Tooltip("exact:N", title=label) if percent else alt.Tooltip("value:Q", title=label, format=MEAN),
-    ]
-    if switches:
-        tips.append(alt.Tooltip("off:N", title=OFF))
+    tips = alt.Tooltip("says:N")
     legible = title and percent and tall and heads <= FEW and not room.key
     color = alt.Color(
         "value:Q",

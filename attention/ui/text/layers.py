@@ -118,6 +118,7 @@ ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
 GAPS = "Double line: layers are left out."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
+CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value

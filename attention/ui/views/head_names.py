@@ -19,6 +19,12 @@ def head_label(config: Config, cell: tuple[int, int]) -> str:
     return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
 
 
+def cell_text(config: Config, cell: tuple[int, int], value: str, is_off: bool) -> str:
+    """The tooltip of a head on the map of layers: its value, and whether it is switched off."""
+    template = text.CELL_OFF if is_off else text.CELL
+    return template.format(head=head_title(config, cell).capitalize(), value=value)
+
+
 def heads_phrase(config: Config, count: int) -> str:
     """These heads in words, with the number of their layers if the model has others."""
     numbers = layers(config.source)

@@ -26,7 +26,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
-from attention.ui.views.head_names import head_title, heads_phrase
+from attention.ui.views.head_names import cell_text, head_title, heads_phrase
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, known_metrics, not_in_text, repeats_run
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
@@ -211,8 +211,9 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
-        table["exact"] = [format_percent(value) for value in cells.values()]
         table["short"] = [format_short_percent(value, HIGH) for value in cells.values()]
+    written = format_percent if percent else format_mean
+    table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(

@@ -285,4 +285,5 @@ def _metric_text(name: str, layer: Layer, config: Config) -> str:
     return escape(text.STATISTICS[name].format(value=format_percent(value) if as_share else format_mean(value)))
 
 
+TEXT_FIELD = own_text.read_field(copies.text_sentence)
 TITLE = title_part("layers", lambda config: f"{_heads_text(config)} {provenance.full_text(config)}")

@@ -95,10 +95,11 @@ def look_read(config: Config) -> object:
 
 
 FIELD = Part("own text", draw, look, KNOB)
+READ_FIELD = Part("own text", draw, look_read)
 
 
 def read_field(sentence: Callable[[Config], str]) -> Part:
-    """Returns the field of such a page, with a sentence about the text beside it, as Markdown."""
+    """Returns `READ_FIELD` with a sentence about the text beside it, as Markdown."""
     return Part(
         "own text",
         lambda config: draw(config, sentence(config)),
