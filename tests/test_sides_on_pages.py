@@ -288,3 +288,14 @@ def test_softmax_compares_one_head_with_another_alone():
     queries = [table for table in tables(test) if "change" in table][-1]
     assert set(queries["head"]) == {0} and not test.exception
     assert queries["change"] == pytest.approx((entropy[0] - entropy[1]).tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(("name", "share"), [("first", True), ("entropy", False)])
+def test_layers_says_changes_of_a_share_in_percentage_points(name, share):
+    a = Config.of("recorded:smollm2-street", layer=16, head=0)
+    test = run(
+        ROOT / "pages" / "layers.py", CONFIGS.to_query(replace(a, temperature=3.0, layer_map=name, against=pin(a)))
+    )
+    chart = test.get("vega_lite_chart")[0].proto.spec
+    assert not test.exception and ('".0%"' in chart) is share
+    assert ("B − A in percentage points. Green" in page_text(test)) is share and "Full colour: ±" in page_text(test)

@@ -13,7 +13,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import color_key, dataless
-from attention.number_format import MEAN
+from attention.number_format import MEAN, PERCENT
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
 LEAST = 9  # minimum height of a layer in pixels
@@ -111,18 +111,20 @@ def signed(
     digits: int = 2,
     rises: bool = False,
     room: Room = USUAL,
+    percent: bool = False,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, share, focus, turn of a table, as a Vega-Lite specification.
 
     Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1; the other way round if a value
     that `rises` is for the worse. `across`: what the columns are; `last`: the name of the last one, if it is something else.
+    `percent`: whether values are written in percent, without decimals.
     """
     x, y, tall = _axes(layers, columns, across, last, room)
     color = alt.condition(f"datum.value {'>' if rises else '<'} 0", alt.value(theme.LESS), alt.value(theme.MORE))
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O", title=across),
-        alt.Tooltip("value:Q", title=label, format=MEAN),
+        alt.Tooltip("value:Q", title=label, format=PERCENT if percent else MEAN),
     ]
     cells = (
         alt.Chart(name="cells")
@@ -144,7 +146,7 @@ def signed(
         .encode(
             x=x,
             y=y,
-            text=alt.Text("value:Q", format=f".{digits}f"),
+            text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
             color=alt.value("currentColor"),
         )
     )

@@ -15,7 +15,7 @@ from attention.comparison.row_numbers import EVERY as ROWS
 from attention.comparison.sides import why_not_subtracted
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_mean
+from attention.number_format import format_mean, format_percent
 from attention.pinned import Sides, pin
 from attention.ui import next_step, results
 from attention.ui.markdown import escape
@@ -94,18 +94,20 @@ def draw_map(config: Config, before: Found, after: Found, room: chart.Room = cha
     if not found:
         st.caption(text.NO_CHANGE)
         return
-    limit = maps.top(described, config.tokens)
+    limit, share = maps.top(described, config.tokens), maps.is_share(name, config)
     table = maps.cell_columns(found, (config.layer, config.head))
     table |= {"share": [min(1.0, abs(value) / limit) for value in found.values()]}
     label = f"{described.label}, B − A"
     st.vega_lite_chart(
         pa.table(table),
-        chart.signed(layers(config.source), config.heads, label, digits=maps.digits(described), room=room),
+        chart.signed(
+            layers(config.source), config.heads, label, digits=maps.digits(described), room=room, percent=share
+        ),
         key="layers",
         width="stretch",
         on_select=gestures.on_layer_click,
         selection_mode=chart.CELL,
         alt=f"Heatmap by layer and head: change of {described.label.lower()} of each head",
     )
-    unit = f"{format_mean(limit)} {described.unit}".rstrip()
-    st.caption(text.LAYERS_SCALE.format(limit=f"±{unit}"))
+    unit = format_percent(limit) if share else f"{format_mean(limit)} {described.unit}".rstrip()
+    st.caption(text.LAYERS_SCALE.format(points=text.POINTS if share else "", limit=f"±{unit}"))
