@@ -7,12 +7,15 @@ import json
 import pytest
 
 from attention.charts import break_even as charts
-from attention.timing.break_even import BreakEven, break_even
-from attention.timing.cpu_gpu_settings import TIMED
+from attention.timing import comparison
+from attention.timing.break_even import BreakEven, break_even, of_pair, pair
+from attention.timing.cpu_gpu_settings import TIMED, Timed
+from attention.timing.cpu_gpu_summary import times
 from attention.timing.recordings import shipped_recordings
 from attention.timing.recordings.timing import BROWSER, WEBGPU
-from attention.timing.sweep import Sweep
+from attention.timing.sweep import Sweep, is_like
 from attention.ui.jobs.timing_process import TimingJob
+from attention.ui.views.timing_sizes import OFFERED
 from tests.test_timing_page import page_text, run, sizes_menu
 from tests.timings import GPU, make_timing
 
@@ -184,7 +187,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     assert "an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on" in page_text(test)
 
 
-def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_do_not_offer_it(monkeypatch):
+def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_one_of_their_own(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
@@ -193,9 +196,43 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_do_not_
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
     sizes_menu(test).set_value("16 heads of 128").run()
-    assert "break-even" not in test.segmented_control(key="timing_chart").options
+    assert "Break-even" in test.segmented_control(key="timing_chart").options
+    test.segmented_control(key="timing_chart").set_value("break-even").run()
+    assert not test.exception and test.query_params["chart"] == "break-even"
+    told = page_text(test)
+    assert "an H100 is faster than a 16-core CPU from 64 tokens on" in told and "from about 730 tokens on" in told
+    assert "The recorded CPU has 16 cores" in told
+    (chart,) = (each.proto.spec for each in test.get("plotly_chart"))
+    assert "about<br>730 tokens" in chart and "GPU roughly 170 times as fast" in chart
+    test.segmented_control(key="timing_chart").set_value("time").run()
     sizes_menu(test).set_value("One text, 8 heads of 64").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
+
+
+@pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes",)])
+def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes):
+    sweep = Timed(**OFFERED[sizes]).sweep
+    timings = [timing for timing in shipped_recordings() if is_like(timing, sweep)]
+    drawn = pair(timings)
+    found = of_pair(drawn)
+    assert found and len({comparison.setting(timing) for timing in drawn}) == 1
+    cpu, gpu = ({t.length: t for t in drawn if (t.device == "cpu") is of_cpu} for of_cpu in (True, False))
+    assert cpu.keys() == gpu.keys() and all(timing.transfer for timing in gpu.values())
+    ratios = {n: cpu[n].seconds / (gpu[n].seconds + gpu[n].transfer) for n in cpu}
+    assert found.times_as_long(found.longest.length) == (
+        times(float(f"{1 / ratios[found.longest.length]:.2g}")) if ratios[found.longest.length] < 1 else ""
+    )
+    crossed = min(ratios.values()) < 1 < max(ratios.values())
+    assert found.crosses or not crossed or found.moved.length is None
+    drawn_chart = json.loads(charts.figure(found).to_json())
+    title = drawn_chart["layout"]["xaxis"]["title"]["text"]
+    assert title == ("keys" if found.longest.queries else "length of the text (tokens)")
+
+
+def test_sizes_without_a_gpu_or_with_one_common_length_have_no_break_even():
+    assert pair([make_timing(n, 1.0) for n in LENGTHS]) == [] and of_pair([]) is None
+    assert pair([make_timing(64, 1.0), *(make_timing(n, 1.0, **GPU, to_device=1.0) for n in LENGTHS)]) == []
+    assert pair([make_timing(n, 1.0, **side) for n in LENGTHS for side in ({}, GPU)]) == [], "without a copy"
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

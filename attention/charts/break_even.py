@@ -19,19 +19,22 @@ from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
 from attention.timing.units import seconds as spelt
 
-HEIGHT = 430  # pixels
+HEIGHT = 420  # pixels
+TICKS = 7  # lengths at the axis that fit on a phone
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
-CROSSING, EQUAL = "about<br>{length:,.0f} tokens", "about equal"
-TIMES = "GPU {alone} times as fast<br>{copied} times with copy"
+CROSSING, EQUAL = "about<br>{length:,.0f} {unit}", "about equal"
+TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
+COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
 
 
 def figure(found: BreakEven) -> go.Figure:
     """Returns the chart."""
     shown = go.Figure()
     lengths = [point.length for point in found.cpu.points]
+    unit = "keys" if found.longest.queries else "tokens"
     for series in found.beside:
         _device_lines(shown, series, found, is_compared=False)
     cpu, gpu = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)
@@ -39,19 +42,28 @@ def figure(found: BreakEven) -> go.Figure:
     low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(2.5 * y for y in every)]))
     last = lengths.index(found.longest.length)
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
-    says = TIMES.format(alone=found.times(lengths[last]), copied=found.times(lengths[last], copied=True))
+    alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
+    longer = found.times_as_long(lengths[last])
+    copied = SLOWER.format(times=longer) if longer else COPIED.format(times=copied)
+    says = TIMES.format(roughly="roughly " * found.is_rough, alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
-    if found.moved.length:
-        _mark(shown, found.moved.length, lengths, gpu[0], EQUAL if found.is_equal_at_first else CROSSING)
+    if found.crosses and found.moved.length:
+        says = EQUAL if found.is_equal_at_first else CROSSING
+        _mark(shown, found.moved.length, lengths, gpu[0], says.format(length=found.crossing, unit=unit))
     if found.open_marks:
         _explain_open_marks(shown, found)
-    ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
+    for trace in _traces(shown):
+        trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
+    named = lengths[::-1][:: -(-len(lengths) // TICKS)]
+    ticks = {"tickvals": named, "ticktext": [f"{n:,}" for n in named], "tickangle": 0}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
     shown.update_layout(
         font={"family": FONT, "size": LABEL}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest"
     )
-    shown.update_xaxes(type="log", title="length of the text (tokens)", range=reach, **ticks)
+    shown.update_xaxes(
+        type="log", title="keys" if found.longest.queries else "length of the text (tokens)", range=reach, **ticks
+    )
     shown.update_yaxes(type="log", title="time per call", range=[low, high], **time_ticks(low, high))
     return shown
 
@@ -82,7 +94,7 @@ def _name(series: TimingSeries, name: str, found: BreakEven) -> str:
     if series.kind == IN_BROWSER:
         return name.replace("GPU", YOURS)
     if not found.beside:
-        return name
+        return _device(series) if name == CPU else name
     of_device = name.replace("CPU", _device(series)).replace("GPU", _device(series))
     is_cpu_measured = any(each.kind == MEASURED for each in (found.cpu, *found.beside))
     return RECORDED.format(device=of_device) if name == CPU and is_cpu_measured else of_device
@@ -152,7 +164,7 @@ def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
     shown.add_annotation(
-        text=says.format(length=length),
+        text=says,
         showarrow=False,
         align="left",
         font={"size": 13, "color": PLOTLY_TEXT},

@@ -223,7 +223,7 @@ def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> 
 def _end_name(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
     """Returns the name at the end of a line: its method only where two lines of a device differ in nothing else."""
     short = sheet_name(rival.device) or rival.device[:LONGEST]
-    device = short if rival in gpus else "CPU"
+    device = short if rival in gpus else cpu_gpu_summary.a_cpu(rival.device).partition(" ")[2]
     alike = [gpu for gpu in gpus if (gpu.device, gpu.dtype, gpu.kind) == (rival.device, rival.dtype, rival.kind)]
     which = [*[rival.method] * (len(alike) > 1), rival.dtype]
     return ", ".join([device, *which, rival.kind, *[WITH] * carried])

@@ -17,7 +17,8 @@ LINE = 13  # pixels from one name to the next
 SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
 BELOW = -12  # the same for a name that begins below another point of its line
-ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
+START = 18  # the same for a name above the first point of its line
+ABOVE = (16, 30, 44, -30, -44, 58, 72, 86, 100, 114, 128, 142)  # pixels of another text above a point
 LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
 WIDEST = NARROW + 50  # pixels of a name, which may reach over the numbers of the axis
@@ -50,7 +51,7 @@ class _Room:
     """The room for names in a chart: `lines` by group and `pale` ones as corners, and the heights that are `taken` by names.
 
     `start` and `end`: the first and the last length; `low`: the logarithm of the lower end of the y axis; `scale`: pixels per
-    factor of ten.
+    factor of ten; `narrow`: pixels of the width of the chart on a phone.
     """
 
     start: float
@@ -60,6 +61,7 @@ class _Room:
     lines: list[tuple[str, Corners]]
     pale: list[Corners]
     taken: list[float] = field(default_factory=list)
+    narrow: int = NARROW
 
     def cost(self, place: Place, group: str, width: float, last: tuple[float, float]) -> int:
         """How badly a name of a line of this width is placed; `last`: the end of the line."""
@@ -68,8 +70,10 @@ class _Room:
         others = [line for of, line in self.lines if of != group]
         across = log10(x / self.start) / log10(self.end / self.start) if self.end > self.start else 0.0
         names = sum(abs(at + shift - other) < LINE for other in self.taken)
-        left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
-        boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
+        left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (self.narrow, WIDE)]
+        boxes = [
+            (x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (self.narrow, WIDE), strict=True)
+        ]
         covered, faintly = (
             sum(_covers(line, box, at + shift) for line in of for box in boxes) for of in (lines, self.pale)
         )
@@ -86,13 +90,16 @@ class _Room:
         return 100 * (names + cut + below + either) + COVERED * covered + faintly + 3 * parted + little
 
 
-def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> bool:
+def name_lines(
+    figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11, narrow: int = NARROW
+) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
     A name is above its line, or elsewhere near if another name or a line is there. Lines without a name are avoided, too. A line
     behind the others (`zorder`) has no name where it would be on another name or line.
     `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
-    name that fits before it is behind its line; `font`: the size of names in pixels.
+    name that fits before it is behind its line; `font`: the size of names in pixels;
+    `narrow`: pixels of its width on a phone.
     Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
     """
     drawn: list[Any] = list(figure.data)
@@ -109,13 +116,16 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
     end = max(beside, max((x for trace in traces for x in trace.x if x), default=1.0))
     lines = [(_group(trace), _corners(trace, start, end, scale)) for trace in traces]
-    room = _Room(start, end, ends[0], scale, lines, [_corners(trace, start, end, scale) for trace in unnamed])
+    room = _Room(
+        start, end, ends[0], scale, lines, [_corners(trace, start, end, scale) for trace in unnamed], narrow=narrow
+    )
     behind = {_group(trace) for trace in traces if (trace.zorder or 0) < 0}
     for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
         width = len(name) * font * LETTER
         is_behind = _room_behind(points[-1][0], beside, start) >= width
         places: list[Place] = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
         places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
+        places += [(points[0], START, True)]
         costs = [room.cost(place, group, width, points[-1]) for place in places]
         if group in behind and min(costs) >= COVERED:
             continue
@@ -127,6 +137,7 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             place |= {"xanchor": "left", "xshift": 8}
         elif abs(shift) > FAR:
             stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": PLOTLY_TEXT, "standoff": 4}
+            text = escape(name)  # the stroke leads to its line; a mark beside others would look like a time
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
         figure.add_annotation(text=text, **look | place)

@@ -15,6 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import open_marks, theme
+from attention.charts.line_ends import NARROW as NARROW_CHART
 from attention.charts.line_ends import name_lines
 from attention.charts.timing_look import Look, open_symbol
 from attention.number_format import format_percent
@@ -24,7 +25,7 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
 from attention.timing.webgpu.results import MATERIALISED
 
-HEIGHT = 460
+HEIGHT = 355  # pixels: the whole chart is on the first screen
 WIDTH = 40  # characters per line of a legend that fit on a phone
 GAP = 8  # pixels between the title of the axis and the foot of a figure
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
@@ -69,7 +70,7 @@ def figure(
             "ticktext": [f"{n:,}" for n in ticks],
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
-    margin = {"t": 20, "b": 10, "l": 10, "r": 10}
+    margin = {"t": 8, "b": 10, "l": 10, "r": 10}
     layout = {"font": {"family": FONT}, "height": HEIGHT, "margin": margin, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
@@ -81,11 +82,17 @@ def axis_title(timings: Iterable[Timing]) -> str:
     return "keys" if any(timing.queries for timing in timings) else "length (tokens)"
 
 
-def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05, least: float | None = None) -> None:
+def finish(
+    figure: go.Figure,
+    timings: Sequence[Timing],
+    below: float = 0.05,
+    least: float | None = None,
+    narrow: int = NARROW_CHART,
+) -> None:
     """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
 
     Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines, and
-    reaches down to `least`.
+    reaches down to `least`. `narrow`: the pixels of its width on a phone.
     """
     drawn: list[Any] = list(figure.data)
     ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
@@ -95,7 +102,7 @@ def finish(figure: go.Figure, timings: Sequence[Timing], below: float = 0.05, le
     ends = [low - below * tall, high + 0.09 * tall]
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
-    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
+    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END, narrow=narrow):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
         rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
         figure.update_layout(**foot(rows, HEIGHT))

@@ -23,6 +23,7 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 from attention.timing.units import size
 
+ROOFLINE = 205  # pixels of the width of a roofline on a phone, beside its wide numbers of the axis
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {  # of a call with its copy: the field of a timing, and the colour
     "compute": ("seconds", GPU[0]),
@@ -118,7 +119,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
     figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
-    marks.finish(figure, timings, below=0.2)
+    marks.finish(figure, timings, below=0.2, narrow=ROOFLINE)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure
 
@@ -161,7 +162,7 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
             y=(sizes := [batch * heads * n**2 * size_of for n in xs]),
             text=[size(each) for each in sizes],
             name=marks.wrap_label(name),
-            meta=f"n × n per head{of}",
+            meta=f"n × n{of}",
             mode="lines",
             line={"dash": dash, "width": 1, "color": "gray"},
             hovertemplate=f"{marks.wrap_hover_label(name)}<br>%{{y:.3s}}B<extra></extra>",

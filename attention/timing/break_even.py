@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary
+from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.comparison import Crossover
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, TimingSeries
 from attention.timing.recordings import Timing
@@ -35,7 +35,7 @@ class BreakEven:
 
     `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
     device of which one was measured now, and what was measured now with too few stable times to be compared. `cpu_torch`: the
-    version of torch on the CPU.
+    version of torch on the CPU. `is_rough`: whether unstable times are compared, too, as stable ones say too little.
     """
 
     cpu: TimingSeries
@@ -45,6 +45,7 @@ class BreakEven:
     longest: Timing
     beside: tuple[TimingSeries, ...] = ()
     cpu_torch: str = ""
+    is_rough: bool = False
 
     @property
     def headline(self) -> str:
@@ -109,8 +110,8 @@ class BreakEven:
     @property
     def is_equal_at_first(self) -> bool:
         """Whether both take equally long at the shortest length, with the copy, and the GPU is faster at all longer ones."""
-        stable = [each for each in cpu_gpu_summary.ratios(self.cpu, self.gpu) if each.is_stable]
-        first, *others = (each.moved for each in stable)
+        ratios = cpu_gpu_summary.ratios(self.cpu, self.gpu)
+        first, *others = (each.moved for each in ratios if each.is_stable or self.is_rough)
         return abs(first - 1) <= EQUAL and all(each > 1 for each in others)
 
     def _is_first(self, length: int) -> bool:
@@ -124,7 +125,27 @@ class BreakEven:
 
     def times(self, length: int, copied: bool = False) -> str:
         """How many times as fast the GPU is at a length, as it is written."""
-        return cpu_gpu_summary.times(self._ratio(length, copied))
+        ratio = self._ratio(length, copied)
+        return cpu_gpu_summary.times(self._round(ratio))
+
+    def times_as_long(self, length: int) -> str:
+        """How many times as long as the CPU the GPU takes at a length with the copy; empty if it is faster."""
+        ratio = self._ratio(length, copied=True)
+        return cpu_gpu_summary.times(self._round(1 / ratio)) if ratio < 1 else ""
+
+    @property
+    def crossing(self) -> float | None:
+        """The length at which the lines of the CPU and of the GPU with the copy meet, as it is written."""
+        return None if self.moved.length is None else self._round(self.moved.length)
+
+    def _round(self, value: float) -> float:
+        return float(f"{value:.2g}") if self.is_rough else value
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the lines of the CPU and of the GPU with the copy meet between the first and the last length."""
+        since = self.moved.length
+        return since is not None and (since > self.moved.shortest or self.is_equal_at_first)
 
     def _as_fast(self, length: int, copied: bool = False) -> str:
         is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL
@@ -194,10 +215,42 @@ def _beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -
     return [cpu_gpu_series.line(line) for line in others if line][:1]
 
 
-def _of(cpu: list[Timing], gpu: list[Timing]) -> BreakEven | None:
-    alone, moved = (comparison.crossover(comparison.speed_ups(cpu, gpu, transfer)) for transfer in (False, True))
+def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEven | None:
+    ratios = [comparison.speed_ups(cpu, gpu, transfer) for transfer in (False, True)]
+    if is_rough:
+        ratios = [[replace(each, settled=True) for each in some] for some in ratios]
+    alone, moved = map(comparison.crossover, ratios)
     if alone is None or moved is None or alone.shortest == alone.longest:
         return None
     longest = next(timing for timing in gpu if timing.length == alone.longest)
     series = cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu)
-    return BreakEven(*series, alone, moved, longest, cpu_torch=cpu[0].torch)
+    return BreakEven(*series, alone, moved, longest, cpu_torch=cpu[0].torch, is_rough=is_rough)
+
+
+def pair(timings: Iterable[Timing]) -> list[Timing]:
+    """Returns the timings of the first CPU and GPU with the same implementation and sizes, at their common lengths.
+
+    The copy to the GPU was timed, and there are at least two lengths; a pair with stable times comes first. Empty if there is
+    none.
+    """
+    found = recordings.lines(comparison.with_times(timings))
+    pairs: list[tuple[list[Timing], list[Timing]]] = []
+    for base, other in comparison.across_devices(found, lambda timing: timing.device == "cpu"):
+        gpu = [timing for timing in found[other] if timing.transfer]
+        common = {each.length for each in found[base]} & {each.length for each in gpu}
+        if len(common) > 1:
+            cpu, gpu = ([each for each in line if each.length in common] for line in (found[base], gpu))
+            pairs.append((cpu, gpu))
+    pairs.sort(key=lambda each: not any(point.settled for point in comparison.speed_ups(*each)))
+    return [timing for line in pairs[0] for timing in line] if pairs else []
+
+
+def of_pair(timings: Iterable[Timing]) -> BreakEven | None:
+    """Returns the break-even of the timings of a `pair`, by unstable times, too, where stable ones say too little."""
+    timings = list(timings)
+    cpu, gpu = ([each for each in timings if (each.device == "cpu") is of_cpu] for of_cpu in (True, False))
+    if not cpu or not gpu:
+        return None
+    both = [comparison.speed_ups(cpu, gpu, transfer) for transfer in (False, True)]
+    suffice = [comparison.suffices([each for each in points if each.settled], points) for points in both]
+    return _of(cpu, gpu, is_rough=not all(suffice))

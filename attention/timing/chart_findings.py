@@ -10,22 +10,17 @@ from itertools import pairwise, takewhile
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
-from attention.timing.answers import setting_text
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
 from attention.timing.data_sheets import DATA_SHEETS, sheet_name
 from attention.timing.line_names import machine_in_sentence as _machine
+from attention.timing.line_names import namer
 from attention.timing.ratio_finding import ratio_finding
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
-EXPLAINED = {  # implementations with what they are
-    "SDPA": "the fused kernel (SDPA)",
-    "SDPA math": "separate steps (SDPA math)",
-    "matmul softmax matmul": "separate steps (matmul, softmax, matmul)",
-}
 APART = 1.05  # by this factor two numbers of operations per byte are apart in the chart
 REUSED = "core into a reused buffer"  # what it needs is in the buffer, which was there before
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
@@ -61,28 +56,26 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly.
     """
     found = lines(timings)
-    stable = [{t.length for t in comparison.with_times(line) if t.settled} for line in found.values()]
-    common = set[int].intersection(*stable) if stable else set()
-    known = [(line[0], growth.growth(t for t in line if t.length in common)) for line in found.values()]
+    known = [(found[label][0], rise) for label, rise in growth.of_lines(found).items()]
     subjects = {(timing.implementation, comparison.setting(timing)) for timing, _ in known}
     if len(subjects) != 1:  # a sentence on devices does not tell lines of one device apart
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
-    if len(rises) < len(known):
+    if len(rises) < len(known) or len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
     said = [
-        f"With {known[0][0].implementation}, from {first.over} twice the text takes {name} {first.doubling:.2g} times as long on "
+        f"With {known[0][0].implementation}, from {first.over} twice the text takes {name} {first.factor} times as long on "
         "average"
     ]
-    return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
+    return ", ".join([*said, *(f"{name} {rise.factor} times" for name, rise in others)]) + "."
 
 
 def missing_times(timings: Iterable[Timing]) -> str:
     """Returns which lines have no time at a length at which another line has one, with the reason if it is known."""
     found = lines(timings)
     timed = {label: {timing.length for timing in comparison.with_times(line)} for label, line in found.items()}
-    every, name, said = set[int]().union(*timed.values()), _line_namer(found), []
+    every, name, said = set[int]().union(*timed.values()), namer(found), []
     for label, line in found.items():
         if lengths := sorted(every - timed[label]):
             why = next((f" ({t.error.partition(':')[0]})" for t in line if t.error and t.length in lengths), "")
@@ -95,7 +88,7 @@ def flat_times(timings: Iterable[Timing]) -> str:
 
     The work grows at least as fast as the length, so if the time hardly grows, nearly all of it is a fixed cost.
     """
-    name = _line_namer(found := lines(timings))
+    name = namer(found := lines(timings))
     for line in found.values():
         stable = [t for t in comparison.with_times(line) if t.settled and t.device != "cpu"]
         flat = list(takewhile(lambda t, first=stable[:1]: t.seconds <= FLAT * first[0].seconds, stable))
@@ -208,29 +201,12 @@ def _extremes(
     return (length, sorted(at[length], key=lambda each: each[0])) if shared else None
 
 
-def _line_namer(found: Lines, of_machine: bool = True, explained: bool = False) -> Callable[[Timing], str]:
-    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal mask".
-
-    `explained`: with what the implementation is.
-    """
-    timings = [timing for line in found.values() for timing in line]
-
-    def name(timing: Timing) -> str:
-        on = f" on {_machine(timing)}" if of_machine else ""
-        how = timing.implementation
-        return ", ".join(
-            [f"{EXPLAINED.get(how, how) if explained else how}{on}", *filter(None, [setting_text(timing, timings)])]
-        )
-
-    return name
-
-
 def _capital(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
 def _fastest_line(found: Lines) -> str:
-    ends, name = _extremes(found.values(), lambda timing: timing.seconds, of_most=True), _line_namer(found)
+    ends, name = _extremes(found.values(), lambda timing: timing.seconds, of_most=True), namer(found)
     if ends is None:
         last = next(iter(found.values()))[-1]
         return f"At {last.length:,} tokens {name(last)} takes {seconds(last.seconds)}."
@@ -256,7 +232,7 @@ def _nearest_to_limit(found: Lines) -> str:
     if not most:
         return ""
     length = max(length for length, at in best.items() if len(at) == most)
-    name, every = _line_namer(found, of_machine=False), list(best[length].values())
+    name, every = namer(found, of_machine=False), list(best[length].values())
     (share, first), *others = every
     said = (
         f"At {length:,} tokens {name(first)} reaches {format_percent(share)} of the measured limit of {_machine(first)}"
@@ -281,10 +257,10 @@ def _least_memory(found: Lines) -> str:
     length, values = ends
     alike = [each for each in values if comparison.setting(each[1]) == comparison.setting(values[0][1])]
     (low, first), (high, last) = values[0], (alike if len(alike) > 1 else values)[-1]  # which differ in one thing
-    name, more = _line_namer(found), times(high / low)
+    name, more = namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
-        short = _line_namer(found, of_machine=False, explained=True)
+        short = namer(found, of_machine=False, explained=True)
         needs = f"{short(first)} needs {size(int(low))} beyond the inputs at {length:,} tokens"
         return f"On {_machine(first)} {needs}; {short(last)}, {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
@@ -296,7 +272,7 @@ def _largest_transfer(found: Lines) -> str:
     if last is None:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
-    name = _line_namer(found, explained=True)(last)
+    name = namer(found, explained=True)(last)
     return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model that stays there copies nothing."
 
 

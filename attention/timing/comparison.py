@@ -98,6 +98,13 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
     return SpeedUp(slow.length, ratio, (a[0] + more) / (b[1] + most), (a[1] + more) / (b[0] + most), settled)
 
 
+def suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
+    """Whether the stable ratios say as much as all: two or more, and none of the others alone is above one."""
+    if len(stable) == len(points):
+        return True
+    return len(stable) > 1 and not stable[-1].ratio < 1 < points[-1].ratio
+
+
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
     """Computes the length from which the ratio stays above one, by linear interpolation in log-log.
 

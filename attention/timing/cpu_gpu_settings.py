@@ -15,9 +15,9 @@ from attention.timing.published import methods
 from attention.timing.sweep import Sweep, format_axis_value
 
 FASTEST = "fastest"
-BREAK_EVEN = "break-even"  # the picture of one text; the others are of the sizes of published figures
+BREAK_EVEN = "break-even"  # of one text a picture; of other sizes a chart of their lines
 LINES = "lines"  # the charts of one text, line by line
-CHARTS = ("time", "speed-up", "memory", "transfer", "roofline")  # line by line
+CHARTS = ("time", "speed-up", "memory", "transfer", "roofline", BREAK_EVEN)  # line by line
 PASSES = ("forward", "forward + backward")
 METHODS = (
     FASTEST,
@@ -38,7 +38,7 @@ class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
     picture: str = choice(BREAK_EVEN, (BREAK_EVEN, LINES, "time", "times faster", "rate", "limits"), "Chart", "Break-even: from which length a GPU is faster. Time: per call, or as a ratio to the CPU's. Rate: operations per second. Limits: the rate and its limits.")
-    chart: str = choice("time", CHARTS, "Chart line by line", "Time per call, or as a ratio to the CPU's. Memory beyond the inputs. Share of the copy. Rate and its limits.")
+    chart: str = choice("time", CHARTS, "Chart line by line", "Time per call, or as a ratio to the CPU's. Memory beyond the inputs. Share of the copy. Rate and its limits. Break-even of other sizes than one text.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")

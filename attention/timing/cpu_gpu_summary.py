@@ -93,10 +93,11 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
     if (found := against(cpu, gpus)) is None:
         return ""
     gpu, _, at = found
+    dtypes = f" ({numbers(gpu, cpu)})" if cpu and gpu.dtype != cpu.dtype else ""
     where, speed = f"at {at.length:,} tokens", assumed(gpu, versus) or _copy_speed(gpu, at.length, versus)
     if versus.transfer == WITH:
-        return f"The copy to the GPU and back{speed} counts; without it, {times(at.alone)} times {where}."
-    return f"Including the copy to the GPU and back{speed}, it is {times(at.moved)} times as fast {where}."
+        return f"The copy to the GPU and back{speed} counts; without it, {times(at.alone)} times {where}{dtypes}."
+    return f"Including the copy to the GPU and back{speed}, it is {times(at.moved)} times as fast {where}{dtypes}."
 
 
 def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:

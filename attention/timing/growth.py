@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from attention.timing.comparison import kind, with_times
 from attention.timing.recordings import Timing
 
 LAST = 4  # number of the longest lengths that are fitted
@@ -28,6 +29,11 @@ class Growth:
         return 2**self.exponent
 
     @property
+    def factor(self) -> str:
+        """The same as it is written."""
+        return f"{self.doubling:.2g}"
+
+    @property
     def power(self) -> str:
         """The exponent with its error."""
         return f"{self.exponent:.2f} ± {self.error:.2f}"
@@ -40,7 +46,7 @@ class Growth:
     @property
     def sentence(self) -> str:
         """The result in words."""
-        return f"twice the length takes {self.doubling:.3g} times as long (exponent {self.power}, {self.over})"
+        return f"twice the length takes {self.factor} times as long (exponent {self.power}, {self.over})"
 
 
 def growth(line: Iterable[Timing]) -> Growth | None:
@@ -50,6 +56,20 @@ def growth(line: Iterable[Timing]) -> Growth | None:
     """
     found = _fit_growth(line)
     return found if found and found.error <= WIDEST else None
+
+
+def of_lines(found: Mapping[str, list[Timing]]) -> dict[str, Growth | None]:
+    """Returns the growth of each line by its label, over the lengths at which it is stable on all devices that have it.
+
+    Shorter texts grow more slowly, so that other lengths of another device would not compare. Where the devices have too few
+    common lengths, it is that over all lengths of the line.
+    """
+    grown: dict[str, Growth | None] = {}
+    for label, line in found.items():
+        alike = [other for other in found.values() if kind(other[0]) == kind(line[0])]
+        common = set.intersection(*({t.length for t in with_times(other) if t.settled} for other in alike))
+        grown[label] = growth(t for t in line if t.length in common) or growth(line)
+    return grown
 
 
 def why_not(line: Iterable[Timing]) -> str:

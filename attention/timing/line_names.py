@@ -6,14 +6,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from textwrap import wrap
 
 from attention.timing import cpu_gpu_summary
+from attention.timing.answers import setting_text
 from attention.timing.data_sheets import sheet_name
 from attention.timing.recordings import Timing, lines
 from attention.timing.recordings.labels import axes_text
 from attention.timing.recordings.timing import BROWSER
+
+Lines = Mapping[str, list[Timing]]
+GLOSSES = {  # implementations that charts begin with, and what they are
+    "SDPA": "PyTorch's fused kernel",
+    "matmul softmax matmul": "separate steps with stored weights",
+    "SDPA math": "PyTorch's separate steps with stored weights",
+    "core with weights": "this app's own code with returned weights",
+}
 
 
 def machine(timing: Timing) -> str:
@@ -31,6 +40,22 @@ def machine_in_sentence(timing: Timing) -> str:
     """The same with its article, like "an H100"."""
     name = machine(timing)
     return name if name.startswith(("this ", "your ")) else cpu_gpu_summary.name_with_article(name)
+
+
+def namer(found: Lines, of_machine: bool = True, explained: bool = False) -> Callable[[Timing], str]:
+    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal mask".
+
+    `explained`: with what the implementation is.
+    """
+    timings = [timing for line in found.values() for timing in line]
+
+    def name(timing: Timing) -> str:
+        on = f" on {machine_in_sentence(timing)}" if of_machine else ""
+        how = timing.implementation
+        how = f"{GLOSSES[how]} ({how})" if explained and how in GLOSSES else how
+        return ", ".join([f"{how}{on}", *filter(None, [setting_text(timing, timings)])])
+
+    return name
 
 
 def line_names(timings: Iterable[Timing]) -> dict[str, str]:
@@ -76,8 +101,14 @@ def sources(timings: Iterable[Timing], width: int) -> list[str]:
     """Returns the name, the day and the torch version of each device, in lines of at most `width` letters."""
     names = machine_names(timings := list(timings))
     found = {timing.origin: timing for timing in timings}.items()
-    told = {origin: f"{each.device_name if names[origin] != origin else origin}{_when(each)}" for origin, each in found}
+    short = {origin: _short_device(each.device_name) for origin, each in found}
+    told = {origin: f"{short[origin] if names[origin] != origin else origin}{_when(each)}" for origin, each in found}
     return [line for text in told.values() for line in wrap(text, width, break_on_hyphens=False)]
+
+
+def _short_device(name: str) -> str:
+    """The name of a device without trademarks and the numbers of its model, which the table has."""
+    return re.sub(r"\((?:R|TM)\)| Processor\b|, family \d+ model \d+", "", name)
 
 
 def _when(timing: Timing) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from attention.timing import comparison, convergence
-from attention.timing.answers import setting_text
 from attention.timing.break_even import EQUAL
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
-from attention.timing.line_names import machine_in_sentence
+from attention.timing.line_names import machine_in_sentence, namer
 from attention.timing.recordings import Timing
 
 
@@ -22,10 +21,10 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
     """
     pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
     ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
-    every = [timing for line in found.values() for timing in line]
+    name = namer(found, of_machine=False)
     for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
         stable = [point for point in points if point.settled]
-        used = stable if _suffices(stable, points) else [replace(point, settled=True) for point in points]
+        used = stable if comparison.suffices(stable, points) else [replace(point, settled=True) for point in points]
         crossing = comparison.crossover(used)
         if crossing is None:
             continue
@@ -35,20 +34,13 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
             if of_devices
             else (fast[0].implementation, against)
         )
-        how = ", ".join(filter(None, [fast[0].implementation, setting_text(fast[0], every)]))
+        how = name(fast[0])
         where = f"With {how}" if of_devices else f"On {machine_in_sentence(fast[0])}"
         said = f"{where}{', copying included' * transfer}, "
         said += _faster(what, than, crossing, used, "roughly " * (used is not stable))
         why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
         return f"{said}." if used is stable else f"{said} ({why})."
     return ""
-
-
-def _suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
-    """Whether the stable ratios say as much as all: two or more, and none of the others alone is above one."""
-    if len(stable) == len(points):
-        return True
-    return len(stable) > 1 and not stable[-1].ratio < 1 < points[-1].ratio
 
 
 def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str) -> str:

@@ -71,7 +71,7 @@ WITH_THESE, HERE = "with these", "here"
 OTHERS = "Each setting, in words"
 SEVERAL = "The headline is for {setting}. Below the chart: each setting, in words."
 OF_BOTH = "Only {setting} was timed on a CPU and a GPU; below the chart: each setting, in words."
-DECODER = " A decoder keeps keys and values on the GPU."
+DECODER = "A decoder keeps keys and values on the GPU."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -133,12 +133,14 @@ KEPT = (
     "below."
 )
 
-SETTINGS = "Settings: {masks} mask, {dtypes}, {passes}."  # on phones, and where sizes set them
+SETTINGS = "Settings: {masks} mask, {dtypes}, {passes}."
+CORES = " The recorded CPU has {cores} cores; other sizes may have another CPU."
 AND = " and "
 
 # The charts and tables.
 OPEN = "Open marks, on dotted lines, were not measured three times or do not agree; hover to see why. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
+    "break-even": "Lower is faster; both axes are logarithmic. A ring marks where the GPU with the copy becomes faster. {open}",
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
         "{drawn} the band reaches up to the upper quartile. {open}A line with a name has a colour and a mark of "
@@ -171,12 +173,8 @@ AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a 
 WITHOUT_COPY = "Times of a GPU are without the copy to it: see *Copy*."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
-GLOSSES = {  # of implementations that charts begin with
-    "SDPA": "SDPA is PyTorch's fused kernel.",
-    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps, with the weights.",
-    "SDPA math": "SDPA math: PyTorch's version in separate steps, which stores all weights.",
-    "core with weights": "core with weights: this app's own code, which also returns the weights.",
-}
+GLOSS = "{name}: {gloss}."
+N_BY_N = "n × n: one matrix of n × n numbers per head."
 PALE_LINES = "Pale lines are the other ways to compute the same; hover or tap for their names."
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
@@ -192,9 +190,15 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
-ONE_SETTING = "*Break-even* is only for these sizes with the full mask, float32, forward."
 CHART = "Chart"
-CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
+CHART_NAMES = {
+    "break-even": "Break-even",
+    "time": "Time",
+    "speed-up": "Time",
+    "memory": "Memory",
+    "transfer": "Copy",
+    "roofline": "Limits",
+}
 AS_RATIO = "As a ratio"  # of times, instead of the times
 LIMITS = "Bounds by data sheet"
 LIMITS_HELP = (
@@ -213,7 +217,7 @@ PNG = "PNG: use the camera button above the chart."
 NO_PAIR = "No selected setting was timed on both a CPU and another device."
 MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose lines* above the chart."
 GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")
-TIMES = "{factor:.3g} times"
+TIMES = "{factor} times"
 NO_EXPONENT, NO_EXPONENT_MORE = "No exponent for 1 line: {reason}.", "No exponent for {count:,} lines: {reason}."
 
 # Recordings.

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.timing import chart_findings, comparison, devices, line_names
 from attention.timing.answers import answers, setting_text
-from attention.timing.cpu_gpu_settings import LINES, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
 from attention.timing.recordings import Timing
 from attention.timing.setting_finding import setting_finding
 from attention.timing.subject import Subject, subject
@@ -29,6 +29,7 @@ from attention.ui.views import (
     job_status,
     questions,
     timing_browser,
+    timing_chart,
     timing_recordings,
     timing_results,
     timing_sizes,
@@ -60,7 +61,7 @@ def view(timed: Timed) -> None:
     if found.follows:
         draw_title("timing")
         st.fragment(_answer, run_every=often)(timed)
-        timing_sizes.draw(timed, found, timing_results.available_charts(found.timings), False)
+        timing_sizes.draw(timed, found, timing_chart.available_charts(found.timings), False)
         timing_results.draw_choices(found.timings, task.settings.lengths if task else ())
         live(timed, True)
         terms.draw("timing")
@@ -84,13 +85,13 @@ def view(timed: Timed) -> None:
 def _choices(timed: Timed, found: Subject, crosses: bool) -> None:
     """Draws the sizes and charts; `crosses`: whether the page shows the break-even, whose sizes have other charts, too."""
     few = _subject(replace(timed, picture=LINES)).timings if crosses else []
-    timing_sizes.draw(timed, found, timing_results.available_charts(few) if crosses else [], crosses)
+    timing_sizes.draw(timed, found, timing_chart.available_charts(few) if crosses else [], crosses)
 
 
 def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
     """Draws the chart of an embedded page, with the sentence that it answers."""
     if found.follows:
-        finding = _finding(timed, found, timing_results.selected_chart(found.timings))
+        finding = _finding(timed, found, timing_chart.selected_chart(found.timings))
         draw_finding(escape(finding or found.answers[0].headline))
         timing_results.draw_alone(found.timings, found.cases)
     else:
@@ -169,7 +170,7 @@ def _absent(sweep: Sweep) -> list[str]:
 def _answer(timed: Timed) -> None:
     """Draws the finding of the page: what the selected chart shows, and in small what it rests on."""
     found = _subject(timed)
-    chart, answer = timing_results.selected_chart(found.timings), found.answers[0]
+    chart, answer = timing_chart.selected_chart(found.timings), found.answers[0]
     shown = answers(chart.subject)
     if chart.which == "time" and shown and found.is_timed:
         answer = shown[0]
@@ -181,10 +182,9 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(finding))
-        is_ratio = chart.which == timing_sizes.TIME and finding == chart.ratio
+        is_ratio = chart.which in (timing_sizes.TIME, BREAK_EVEN) and finding == chart.ratio
         if copied := chart.ratio_with_copy if is_ratio else "":
-            kept = text.DECODER * (chart.subject[0].queries == 1)
-            st.caption(escape(f"{copied}{kept}"), help=escape(answer.text))
+            st.caption(escape(copied), help=escape(answer.text))
         elif chart.shown:
             st.caption(timing_results.how_to_read(chart.which))
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
@@ -192,7 +192,7 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(several))
 
 
-def _finding(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
+def _finding(timed: Timed, found: Subject, chart: timing_chart.Chart) -> str:
     """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
     Times of several settings are compared with each other, those of one setting by how they grow with the length. Where that
@@ -225,15 +225,29 @@ def _live(timed: Timed, first: bool) -> None:
     """Draws what changes during a measurement: the chart, the table and the other answers; `first`, below the first answer."""
     found, task = _subject(timed), _task(timed.sweep)
     if first or found.timings:
-        chart = timing_results.selected_chart(found.timings)
+        chart = timing_chart.selected_chart(found.timings)
         told = first and bool(_finding(timed, found, chart))
         has_answer = first and not (told and _has_several(found))
-        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first, told)
+        timing_results.draw(
+            found.timings,
+            found.cases,
+            task.settings.lengths if task else (),
+            first,
+            told,
+            _about(found, chart) if first else "",
+        )
         others = found.answers[has_answer:]  # without that of the headline
         with st.expander(text.OTHERS, icon=":material/tune:") if first and others else nullcontext():
             for each in others:
                 st.markdown(escape(each.text))
     _gpu_or_how(timed.sweep, found.timings)
+
+
+def _about(found: Subject, chart: timing_chart.Chart) -> str:
+    """What a chart is of, for its caption: the settings and the recorded CPU, and what a decoder copies."""
+    cpus = [timing.device_name for timing in chart.shown if timing.device == "cpu" and timing.source]
+    is_copied = chart.which in (timing_sizes.TIME, BREAK_EVEN) and any(timing.queries == 1 for timing in chart.shown)
+    return escape(" ".join([timing_sizes.settings_text(found.sweep, cpus), *[text.DECODER] * is_copied]))
 
 
 def _progress(timed: Timed) -> None:

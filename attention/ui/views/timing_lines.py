@@ -37,7 +37,7 @@ AXES: dict[str, Callable[[Timing], object]] = {
 def choose(found: list[Timing], offered: list[Timing], most: int) -> None:
     """Draws the choice of lines, and a switch that shows all, up to `most`, if there are more than a few.
 
-    `offered`: the timings of those that the chart can show.
+    `offered`: the timings of those that the chart can show; `most`: 0 for a chart without the switch.
     """
     if count(found) <= FEW:
         return
@@ -47,7 +47,8 @@ def choose(found: list[Timing], offered: list[Timing], most: int) -> None:
             if len(options) > 1:
                 st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=text.ANY)
                 found = [timing for timing in found if _matches(timing, name)]
-    st.toggle(text.ALL_LINES if count(offered) <= most else text.MOST_LINES.format(most=most), key=ALL)
+    if most:
+        st.toggle(text.ALL_LINES if count(offered) <= most else text.MOST_LINES.format(most=most), key=ALL)
 
 
 def selected_timings(found: list[Timing]) -> tuple[list[Timing], bool]:

@@ -19,6 +19,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
     found = [
         _medians(shown) if chart != "memory" else "",
         *_names(shown),
+        text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
         setting_finding.alike_masks(shown) if chart == "time" else "",
         setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
@@ -43,7 +44,7 @@ def _names(shown: list[Timing]) -> list[str]:
     if len(recordings.lines(shown)) > line_ends.MOST:
         return [text.PALE_LINES]
     names = {timing.implementation for timing in shown}
-    return [gloss for name, gloss in text.GLOSSES.items() if name in names]
+    return [text.GLOSS.format(name=name, gloss=gloss) for name, gloss in line_names.GLOSSES.items() if name in names]
 
 
 def _by_length(shown: list[Timing]) -> list[str]:

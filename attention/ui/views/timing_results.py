@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from attention.charts import break_even as break_even_chart
 from attention.charts import line_ends
 from attention.charts import timings as charts
 from attention.timing import (
     answers,
-    chart_findings,
+    break_even,
     comparison,
     convergence,
     growth,
-    line_choice,
     line_names,
     recordings,
     result_table,
 )
+from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import timing as text
-from attention.ui.views import timing_lines, timing_notes, timing_sizes
+from attention.ui.views import timing_chart, timing_lines, timing_notes, timing_sizes
 
-TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
-AGAINST_KEY, TRANSFER_KEY, LIMITS_KEY = "timing_against", "timing_transfer", "timing_limits"
+LIMITS_KEY = "timing_limits"
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -54,82 +54,17 @@ FORMATS = {
 FORMATS["tokens"] = st.column_config.NumberColumn("tokens", format="localized")
 
 
-@dataclass(frozen=True)
-class Chart:
-    """The selected chart of timings: those that are drawn, those among which it selects, and its other arguments.
-
-    `selected`: all that the user selected, of which a chart can show less.
-    """
-
-    which: str
-    shown: list[Timing]
-    offered: list[Timing]
-    selected: list[Timing]
-    more: dict[str, Any]
-
-    @property
-    def subject(self) -> list[Timing]:
-        """The timings of the lines that its sentences are about, which have names."""
-        return line_choice.named_lines(self.shown, self.which, line_ends.MOST)
-
-    @property
-    def finding(self) -> str:
-        """The sentence on what the chart shows."""
-        pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
-        return line_names.of_keys(chart_findings.line_finding(self.which, self.subject, **pair), self.subject)
-
-    @property
-    def ratio(self) -> str:
-        """From which length on the GPU of its lines is faster than the CPU; empty if it has not both at several lengths."""
-        return self._ratio(transfer=False)
-
-    @property
-    def ratio_with_copy(self) -> str:
-        """The same with the copy to the GPU and back."""
-        return self._ratio(transfer=True)
-
-    def _ratio(self, transfer: bool) -> str:
-        timed = comparison.with_times(self.subject)
-        lengths = [
-            {timing.length for timing in timed if (timing.device == "cpu") is of_cpu} for of_cpu in (True, False)
-        ]
-        if len(set.intersection(*lengths)) < 2:
-            return ""
-        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU, transfer)
-        return line_names.of_keys(said, self.subject)
-
-
-def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Chart:
-    """Returns the chart that the widgets select, which need not be drawn yet. `cases_at`: lengths that are still to come."""
-    found, state = list(found), page.widgets()
-    which = state.get(timing_sizes.CHART)
-    which = which if which in available_charts(found) else "time"
-    selected, chosen = timing_lines.selected_timings(found)
-    more: dict[str, Any] = {"lengths": cases_at} if which in ("time", "memory") else {}
-    if which == "speed-up":
-        bases = comparison.bases(found)
-        against = state.get(AGAINST_KEY)
-        against = against if against in bases else first_base(bases)
-        more = {"against": against, "transfer": against == comparison.CPU and bool(state.get(TRANSFER_KEY))}
-    of_use = _of_use(which, selected, more)
-    usual = line_choice.usual_lines(of_use, which, line_ends.MOST)
-    shown = timing_lines.first(list(dict.fromkeys([*usual, *of_use])), _most(which)) if chosen else usual
-    return Chart(which, shown, _of_use(which, found, more), selected, more)
-
-
-def _most(which: str) -> int:
-    """The maximum number of lines that a chart shows at once."""
-    return timing_lines.BARS if which == "transfer" else timing_lines.MOST
-
-
 def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
     """Draws the choices of the selected chart: its lines, and what it compares them with."""
-    chart = selected_chart(found, cases_at)
+    chart = timing_chart.selected_chart(found, cases_at)
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        timing_lines.choose(list(found), chart.offered, _most(chart.which))
-        if chart.which in (timing_sizes.TIME, timing_sizes.RATIO) and timing_sizes.RATIO in available_charts(found):
+        timing_lines.choose(list(found), chart.offered, timing_chart.most(chart.which))
+        if chart.which in (
+            timing_sizes.TIME,
+            timing_sizes.RATIO,
+        ) and timing_sizes.RATIO in timing_chart.available_charts(found):
             timing_sizes.choose_ratio()
         if chart.which == "time":
             _choose_limits(_cases_of(chart.selected, cases_at), any(t.device != "cpu" for t in chart.selected))
@@ -138,23 +73,28 @@ def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
 
 
 def draw(
-    found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], first: bool, told: bool = False
+    found: Sequence[Timing],
+    cases: Sequence[Case],
+    lengths: Sequence[int],
+    first: bool,
+    told: bool = False,
+    of: str = "",
 ) -> None:
     """Draws the selected chart, notes about it, and the tables.
 
     `first`: as the first picture of the page, which has the choices and the finding above it, and its tables folded. `cases`:
     those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing. `told`: whether
-    how to read the chart stands above it.
+    how to read the chart stands above it. `of`: what the chart is of, for its caption.
     """
     found = list(found)
     if not found:
         _bounds(cases)
         return
     if not first:
-        timing_sizes.choose_chart(available_charts(found))
+        timing_sizes.choose_chart(timing_chart.available_charts(found))
         draw_choices(found, lengths)
-    chart = selected_chart(found, lengths)
-    _chart(chart, lengths, first, told)
+    chart = timing_chart.selected_chart(found, lengths)
+    _chart(chart, lengths, first, told, of)
     if chart.which != "memory":  # which no other work changes
         drawn = {timing.origin for timing in chart.shown}
         own = [timing for timing in found if not timing.source and timing.origin in drawn]
@@ -169,7 +109,7 @@ def draw(
 
 def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
     """Draws the selected chart alone; if there are no times, that of the limits by a data sheet."""
-    chart = selected_chart(found)
+    chart = timing_chart.selected_chart(found)
     if chart.which != "time" and chart.shown:
         _figure(chart, chart.more, text.CHARTS[chart.which])
         return
@@ -199,7 +139,7 @@ def how_to_read(which: str) -> str:
     return f"{text.CHARTS[which].partition('. ')[0]}."
 
 
-def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> None:
+def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told: bool, of: str) -> None:
     """Draws a chart with a caption, and its finding, unless it is the first of the page, which has that above it."""
     which, more = chart.which, dict(chart.more)
     if which == "time":
@@ -214,7 +154,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> Non
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     if comparison.settings(chart.selected) - comparison.settings(chart.shown):
         some, others = f"{some}{others}", ""  # what was ticked and is not drawn
-    said = filter(None, ["" if told else how_to_read(which), *visible, some])
+    said = filter(None, [of, "" if told else how_to_read(which), *visible, some])
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
@@ -235,13 +175,18 @@ def _every_line(shown: list[Timing]) -> None:
         st.table(pd.DataFrame(written), border="horizontal", hide_index=True)  # whose cells wrap
 
 
-def _figure(chart: Chart, more: dict[str, Any], about: str) -> None:
+def _figure(chart: timing_chart.Chart, more: dict[str, Any], about: str) -> None:
     """Draws the figure of a chart with its arguments; `about`: how to read it."""
     which = chart.which
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
-    figure = charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
+    crossing = break_even.of_pair(chart.shown) if which == BREAK_EVEN else None
+    figure = (
+        break_even_chart.figure(crossing)
+        if crossing
+        else charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
+    )
     st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
 
 
@@ -269,30 +214,13 @@ def _limits(cases: Sequence[Case]) -> dict[str, dict[int, float]]:
     return answers.limits(cases, page.widgets().get(LIMITS_KEY) or []) if single else {}
 
 
-def available_charts(found: Iterable[Timing]) -> list[str]:
-    """The charts for which there are data in these timings."""
-    found = list(found)
-    lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
-    return [name for name in text.CHARTS if not lacks.get(name)]
-
-
-def first_base(bases: list[str]) -> str:
-    """The base of comparisons until another one is selected."""
-    return next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
-
-
 def _choose_base(bases: list[str]) -> None:
     """Draws the choice of the base of the speed-up, the CPU or an implementation, and whether transfer counts."""
-    against = st.selectbox(text.AGAINST, bases, bases.index(first_base(bases)), key=AGAINST_KEY, width=240)
+    against = st.selectbox(
+        text.AGAINST, bases, bases.index(timing_chart.first_base(bases)), key=timing_chart.AGAINST_KEY, width=240
+    )
     if against == comparison.CPU:
-        st.toggle(text.TRANSFER, key=TRANSFER_KEY)
-
-
-def _of_use(which: str, timings: list[Timing], how: dict[str, Any]) -> list[Timing]:
-    """The timings that a chart can show."""
-    if which == "speed-up":
-        return timing_lines.comparable_timings(timings, how["against"])
-    return [timing for timing in timings if timing.to_device or which != "transfer"]
+        st.toggle(text.TRANSFER, key=timing_chart.TRANSFER_KEY)
 
 
 def _machine_notes(found: list[Timing], drawn: list[Timing]) -> None:
@@ -334,11 +262,12 @@ def _pays(drawn: list[Timing]) -> None:
 def _growth(found: list[Timing]) -> None:
     """Draws the factor of time for twice the length, per line; for lines without one, the reason."""
     rows, reasons, names = [], Counter(), line_names.line_names(found)
-    for label, line in recordings.lines(found).items():
-        if rise := growth.growth(line):
-            rows.append((names[label], text.TIMES.format(factor=rise.doubling), rise.power, rise.over))
+    by_label = recordings.lines(found)
+    for label, rise in growth.of_lines(by_label).items():
+        if rise:
+            rows.append((names[label], text.TIMES.format(factor=rise.factor), rise.power, rise.over))
         else:
-            reasons[growth.why_not(line)] += 1
+            reasons[growth.why_not(by_label[label])] += 1
     if rows:
         st.dataframe(pd.DataFrame(rows, columns=list(text.GROWTH_COLUMNS)), hide_index=True, key="timing_growth")
     for reason, count in reasons.most_common():

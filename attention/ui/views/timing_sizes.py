@@ -5,6 +5,8 @@ A choice of sizes sets the measurement settings, which the page then follows, or
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -50,15 +52,15 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             _published(timed)
         else:
             first = [BREAK_EVEN] * (sizes == ONE_TEXT)
-            choose_chart([*first, *charts], crosses)
-    if crosses:
-        st.caption(text.ONE_SETTING)
-    elif sizes != PUBLISHED:
-        axes = {"masks": found.sweep.masks, "dtypes": found.sweep.dtypes, "passes": found.sweep.passes}
-        named = {name: text.AND.join(values) for name, values in axes.items()}
-        # Other sizes set some of these, which is said on wide windows as well.
-        with st.container(key="timing-settings" if sizes == ONE_TEXT else "timing-set"):
-            st.caption(text.SETTINGS.format(**named))
+            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, sizes == ONE_TEXT)
+
+
+def settings_text(sweep: Sweep, cpus: Iterable[str]) -> str:
+    """The mask, dtype and pass of a chart in words, and the cores of its recorded CPUs, as other sizes have another one."""
+    axes = {"masks": sweep.masks, "dtypes": sweep.dtypes, "passes": sweep.passes}
+    cores = dict.fromkeys(found[1] for name in cpus if (found := re.search(r"\b(\d+) cores?\b", name)))
+    said = text.SETTINGS.format(**{name: text.AND.join(values) for name, values in axes.items()})
+    return said + (text.CORES.format(cores=text.AND.join(cores)) if cores else "")
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
@@ -99,14 +101,17 @@ def follow(timed: Timed) -> None:
     page.widgets()[CHART] = timed.chart
 
 
-def choose_chart(offered: list[str], crosses: bool = False) -> None:
-    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one."""
+def choose_chart(offered: list[str], crosses: bool = False, of_one_text: bool = False) -> None:
+    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one.
+
+    `of_one_text`: whether the break-even is that of one text, with which the page opens.
+    """
     key = OTHER if crosses else CHART
-    if crosses or page.widgets().get(key) not in offered or page.widgets().get(key) == BREAK_EVEN:
+    if crosses or page.widgets().get(key) not in offered:
         page.widgets()[key] = BREAK_EVEN if crosses else "time"
     named, chosen = text.PICTURES | text.CHART_NAMES, page.widgets()[key]
     offered = [name for name in offered if name != (TIME if chosen == RATIO else RATIO)]
-    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content"}
+    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key, of_one_text), "width": "content"}
     st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
 
 
@@ -122,12 +127,12 @@ def _switch_ratio() -> None:
     page.change(chart=TIME if page.widgets().get(CHART) == RATIO else RATIO)
 
 
-def _set_chart(key: str) -> None:
+def _set_chart(key: str, of_one_text: bool) -> None:
     """Shows the break-even, or another chart of the same sizes."""
     chosen = page.widgets()[key]
-    if key == OTHER and chosen in CHARTS:
-        page.change(**OFFERED[ONE_TEXT], chart=chosen)
-    elif key == CHART and chosen == BREAK_EVEN:
+    if of_one_text and chosen == BREAK_EVEN:
         page.change(**FIRST, picture=BREAK_EVEN, chart=TIME)
+    elif key == OTHER and chosen in CHARTS:
+        page.change(**OFFERED[ONE_TEXT], chart=chosen)
     elif chosen in CHARTS:
         page.change(chart=chosen)

@@ -14,15 +14,17 @@ from attention.charts import break_even as break_even_chart
 from attention.charts import cpu_gpu as charts
 from attention.timing import break_even, chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.break_even import BreakEven
-from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
+from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED, RECORDED
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, CpuGpuSettings, Timed
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
+from attention.timing.sweep import Sweep
 from attention.ui.heading import draw_finding, draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import terms
 from attention.ui.text import timing as text
+from attention.ui.views import timing_sizes
 
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
@@ -47,7 +49,8 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         if found := break_even.break_even(timings):
             _head(found.headline, found.with_copy, choices and partial(choices, True))
             _break_even_chart(found)
-            about = " ".join(filter(None, [text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
+            settings = timing_sizes.settings_text(Sweep(), [found.cpu.device] if found.cpu.kind == RECORDED else [])
+            about = " ".join(filter(None, [settings, text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
             st.caption(escape(about), help=escape(found.subject))
             if found.not_compared:
                 st.caption(escape(found.not_compared))
