@@ -91,7 +91,13 @@ class _Room:
 
 
 def name_lines(
-    figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11, narrow: int = NARROW
+    figure: go.Figure,
+    height: int,
+    ends: list[float],
+    beside: float = 0,
+    font: int = 11,
+    narrow: int = NARROW,
+    bare: bool = False,
 ) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
@@ -99,7 +105,7 @@ def name_lines(
     behind the others (`zorder`) has no name where it would be on another name or line.
     `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
     name that fits before it is behind its line; `font`: the size of names in pixels;
-    `narrow`: pixels of its width on a phone.
+    `narrow`: pixels of its width on a phone; `bare`: names to which a stroke leads have no mark, which would look like a value.
     Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
     """
     drawn: list[Any] = list(figure.data)
@@ -137,7 +143,7 @@ def name_lines(
             place |= {"xanchor": "left", "xshift": 8}
         elif abs(shift) > FAR:
             stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": PLOTLY_TEXT, "standoff": 4}
-            text = escape(name)  # the stroke leads to its line; a mark beside others would look like a time
+            text = escape(name) if bare else text
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
         figure.add_annotation(text=text, **look | place)

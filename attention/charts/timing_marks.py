@@ -92,7 +92,7 @@ def finish(
     """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
 
     Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines, and
-    reaches down to `least`. `narrow`: the pixels of its width on a phone.
+    reaches down to `least`. `narrow`: the pixels of its width on a phone, where marks are close.
     """
     drawn: list[Any] = list(figure.data)
     ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
@@ -102,7 +102,7 @@ def finish(
     ends = [low - below * tall, high + 0.09 * tall]
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
-    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END, narrow=narrow):
+    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END, narrow=narrow, bare=narrow < NARROW_CHART):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
         rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
         figure.update_layout(**foot(rows, HEIGHT))
