@@ -15,7 +15,7 @@ from attention.timing.recordings import shipped_recordings
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.sweep import Sweep, is_like
 from attention.ui.jobs.timing_process import TimingJob
-from attention.ui.views.timing_sizes import OFFERED
+from attention.ui.views.timing_sizes import OFFERED, settings_text
 from tests.test_timing_page import page_text, run, sizes_menu
 from tests.timings import GPU, make_timing
 
@@ -238,3 +238,9 @@ def test_sizes_without_a_gpu_or_with_one_common_length_have_no_break_even():
 def test_a_link_from_before_opens_the_times_at_published_sizes():
     assert TIMED.from_query({"d_head": "128"})[0].picture == TIMED.from_query({"v": "2"})[0].picture == "time"
     assert TIMED.from_query({})[0].picture == TIMED.from_query({"v": "3"})[0].picture == "break-even"
+
+
+def test_the_caption_names_the_settings_and_the_cores_of_the_recorded_cpu():
+    assert settings_text(Sweep(), []) == "Settings: full mask, float32, forward."
+    said = settings_text(Sweep(), ["AMD EPYC, 2 cores, 2 threads"])
+    assert said.endswith("The recorded CPU has 2 cores; other sizes may have another CPU.")

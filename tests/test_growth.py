@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.timing.growth import WIDEST, growth, why_not
-from tests.timings import failed_timing, line, make_timing
+from attention.timing.chart_findings import growth_finding
+from attention.timing.growth import WIDEST, growth, of_lines, why_not
+from attention.timing.recordings import lines
+from tests.timings import GPU, failed_timing, line, make_timing
 
 LENGTHS = [64, 128, 256, 512, 1024]
 
@@ -65,3 +67,14 @@ def test_growth_of_too_little_is_none_and_says_why(lines, reason):
 
 def test_what_has_a_growth_has_no_reason_to_have_none():
     assert why_not(line(LENGTHS, [n**2 for n in LENGTHS])) == ""
+
+
+def test_the_table_has_the_growth_of_the_headline_over_the_common_lengths_of_devices():
+    cpu = line([64, 128, 256, 512, 1024], [1e-3 * (n / 64) ** 2 for n in (64, 128, 256, 512, 1024)])
+    gpu = line([64, 128, 256], [1e-4, 2e-4, 4e-4], **GPU)
+    found = of_lines(lines([*cpu, *gpu]))
+    assert [rise and (rise.factor, rise.lengths) for rise in found.values()] == [("4", (64, 256)), ("2", (64, 256))]
+    said = growth_finding([*cpu, *gpu])
+    assert "from 64 to 256 tokens twice the text takes" in said and "4 times as long" in said and "2 times" in said
+    alone = of_lines(lines([*cpu, *gpu[:2]]))
+    assert next(iter(alone.values())).lengths == (128, 1024), "its own lengths, where the other device has too few"

@@ -17,7 +17,7 @@ LINE = 13  # pixels from one name to the next
 SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
 BELOW = -12  # the same for a name that begins below another point of its line
-START = 18  # the same for a name above the first point of its line
+START = 26  # the same for a name above the first point of its line
 ABOVE = (16, 30, 44, -30, -44, 58, 72, 86, 100, 114, 128, 142)  # pixels of another text above a point
 LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
@@ -48,7 +48,8 @@ Place = tuple[tuple[float, float], int, bool]  # a point, pixels above it, and w
 
 @dataclass
 class _Room:
-    """The room for names in a chart: `lines` by group and `pale` ones as corners, and the heights that are `taken` by names.
+    """The room for names in a chart: `lines` by group and `pale` ones as corners, and the heights that are `taken` by names,
+    at the start or elsewhere.
 
     `start` and `end`: the first and the last length; `low`: the logarithm of the lower end of the y axis; `scale`: pixels per
     factor of ten; `narrow`: pixels of the width of the chart on a phone.
@@ -60,7 +61,7 @@ class _Room:
     scale: float
     lines: list[tuple[str, Corners]]
     pale: list[Corners]
-    taken: list[float] = field(default_factory=list)
+    taken: list[tuple[float, bool]] = field(default_factory=list)
     narrow: int = NARROW
 
     def cost(self, place: Place, group: str, width: float, last: tuple[float, float]) -> int:
@@ -69,7 +70,7 @@ class _Room:
         at, lines = self.scale * log10(y), [line for _, line in self.lines]
         others = [line for of, line in self.lines if of != group]
         across = log10(x / self.start) / log10(self.end / self.start) if self.end > self.start else 0.0
-        names = sum(abs(at + shift - other) < LINE for other in self.taken)
+        names = sum(abs(at + shift - other) < LINE and first is (x == self.start) for other, first in self.taken)
         left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (self.narrow, WIDE)]
         boxes = [
             (x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (self.narrow, WIDE), strict=True)
@@ -136,7 +137,7 @@ def name_lines(
         if group in behind and min(costs) >= COVERED:
             continue
         (x, y), shift, is_behind = places[costs.index(min(costs))]
-        room.taken.append(scale * log10(y) + shift)
+        room.taken.append((scale * log10(y) + shift, x == start))
         text = f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
