@@ -37,7 +37,7 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     assert tab.link == {"picture": "times faster"}
     tab.page.locator("[data-testid=stButtonGroup]").get_by_text("Time", exact=True).locator("visible=true").click()
     first = tab.page.locator(".js-plotly-plot").first
-    for name in ("CPU, float32, recorded", "H100, float16, recorded", "H100, float16, recorded, with copy"):
+    for name in ("2-core CPU, float32, recorded", "H100, float16, recorded", "H100, float16, recorded, with copy"):
         expect(first.locator(".annotation-text", has_text=re.compile(f" {name}$"))).to_be_visible()
     expect(
         tab.page.get_by_text(re.compile(r"At 4,096 tokens an H100 in float16 is [\d,]+ times as fast"))
