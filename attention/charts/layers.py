@@ -77,7 +77,7 @@ def numbers(
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
-        .encode(x=x, y=y, color=color, tooltip=tips)
+        .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
         .add_params(_cell_selection())
     )
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()

@@ -15,7 +15,7 @@ MAP = ".st-key-layers"
 
 def cell(tab: Tab, layer: int, head: int) -> Locator:
     """A cell of the map; the frame of what is in focus has no name."""
-    return tab.page.locator(f'{MAP} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
+    return tab.page.locator(f'{MAP} path[aria-label^="Layer {layer}, head {head}:"]')
 
 
 def opens(tab: Tab, layer: int, head: int, **more: str) -> None:
