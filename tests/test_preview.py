@@ -89,7 +89,7 @@ def test_a_difference_is_white_at_zero_and_has_the_colours_of_the_app_at_its_end
 
 def drawn_card(monkeypatch, page: str, query: str) -> tuple[Card, HeadMap]:
     found = []
-    monkeypatch.setattr(preview, "_draw_card", lambda *given: found.append(given) or b"drawn")
+    monkeypatch.setattr(preview, "_draw_card", lambda card, shown=None: found.append((card, shown)) or b"drawn")
     assert preview.draw(page, query) == b"drawn"
     return found[0]
 
@@ -145,6 +145,8 @@ def test_a_mask_a_training_times_published_code_and_a_bug_have_pictures_of_their
     assert shown.masked.any()
     card, shown = drawn_card(monkeypatch, "start", "start=sentence.account")
     assert shown.queries == SENTENCES["account"].tokens
+    card, shown = drawn_card(monkeypatch, "start", "start=sentence.own~own.The bank raised its rates")
+    assert shown is None and card.lines[0].endswith("“The bank raised its rates”"), "its weights are not known yet"
 
 
 def test_masked_cells_are_hatched_in_the_picture_of_a_chat():

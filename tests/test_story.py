@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
+from attention.masks import MASKS
 from attention.number_format import format_percent
 from attention.operations.scale import SCALES
 from attention.recorded.minilm import load_minilm, make_tokenizer
@@ -35,7 +36,7 @@ from attention.story.head import (
 )
 from attention.story.settings import ENTRY, STORIES, Story
 from attention.ui.text import start as text
-from attention.ui.views import start_scores
+from attention.ui.views import start, start_scores
 from tests.test_pages import ROOT, SECONDS
 
 
@@ -172,20 +173,23 @@ def test_the_finding_is_true_of_what_is_shown():
     largest = format_percent(row(sentence="account", temperature=4.0).max().item())
     assert f"a weight of **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
-    assert "It mixes other words in" not in words(test)  # that is recorded with the model's own temperature
+    assert "In all six layers together" not in words(test)  # that is recorded with the model's own temperature
     assert "“money” is the closest of these words before (" in words(
         test
     ) and "and **after six layers** (0.678), with all heads and feed-forward layers; “account” gains most." in words(
         test
     )
     test.slider(key="story_temperature").set_value(1.0).run()
-    assert "in six layers, “bank” comes much closer to **“account”** than to “river”." in words(test)
+    assert "In all six layers together, “bank” comes much closer to **“account”** than to “river”." in words(test)
     found = moves("account", SENTENCES["account"].word, row(sentence="account"))
     changes = {move.word: move.layers - move.before for move in found}
     assert max(changes.values()) == changes["account"] > 3 * changes["river"]
     assert changes["river"] == min(changes.values())
     test.button_group(key="story_sentence").set_value("river").run()
-    assert "“bank” was closer to “money” than to **“river”**; after six layers, the other way round." in words(test)
+    assert (
+        "“bank” was closer to “money” than to **“river”**; after all six layers, it is the other way round."
+        in words(test)
+    )
     test.selectbox(key="story_mask").set_value("causal").run()
     assert "“bank” puts" in words(test) and not test.exception
 
@@ -304,9 +308,21 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
         said in changed
         and "This **head** was picked: from “bank”, only 1 of the 72 heads has its" in changed
         and "“account” in the other sentence. This is with the model's own settings." in changed
+        and "**As trained,** “bank” puts 70.7% of its weight on “river”." in changed
     )
     assert "Not as trained" not in usual and "the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
+
+
+def test_a_changed_mask_is_explained_and_a_hidden_score_may_be_larger_than_the_largest_visible_one():
+    assert f"**Mask causal:** {MASKS['causal'].help} **As trained,**" in words(visit({ENTRY: "mask.causal"}))
+    assert "“bank” has its largest visible score with “[CLS]”" in words(visit({ENTRY: "mask.causal~step.weigh"}))
+
+
+def test_a_typed_sentence_is_ignored_once_another_page_is_open(monkeypatch):
+    """A browser may send the field of a page that a second key press on a slider has left."""
+    monkeypatch.setattr(start.page, "current_setting", Config)
+    start._read_sentence("own sentence")  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_mask_that_hides_everything_is_said():

@@ -23,6 +23,7 @@ from attention.lessons.cards import find_card
 from attention.models.catalogue import PACKAGES, RENAMED
 from attention.models.prompt import RUN
 from attention.number_format import format_head, format_token, format_weight
+from attention.recorded.shipped import MINILM
 from attention.settings import CARD, ConfigError
 from attention.sources.providers import label, mask_in_use, mask_name, source_title
 from attention.trace import bytes_of
@@ -77,7 +78,10 @@ def describe(page: str, query: str) -> About:
 
 def draw(page: str, query: str) -> bytes | None:
     """Returns the picture of a link as a PNG; None if this server is too busy to draw it now."""
-    config = STORY.open(_entries(query))[0].config if page == "start" else _config(page, query)
+    story = STORY.open(_entries(query))[0] if page == "start" else None
+    if story and story.is_own:
+        return _draw_card(_of_text(MINILM, story.own))
+    config = story.config if story else _config(page, query)
     if question := config and question_of(config):
         return _draw_card(Card(question, (text.QUESTION,)))
     if page in KINDS and (run := _of_run(query)) and not _example(query):
@@ -111,8 +115,13 @@ def _of_run(query: str) -> Card | None:
         return None
     words, name = entries.get(f"{RUN}_text", SENTENCE), RENAMED.get(entries[RUN], entries[RUN])
     known = name in {*models().offers, *PACKAGES}  # any other name could be anybody's words
+    return _of_text(name if known else text.SOME_MODEL, words)
+
+
+def _of_text(model: str, words: str) -> Card:
+    """A model and the text that it reads once the link is opened."""
     cut = words if len(words) <= LONG else f"{words[: LONG - 1]}…"
-    return Card(name if known else text.SOME_MODEL, (text.ON_TEXT.format(text=cut),))
+    return Card(model, (text.ON_TEXT.format(text=cut),))
 
 
 def _draw_page(page: str) -> bytes | None:

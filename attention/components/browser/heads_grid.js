@@ -10,7 +10,7 @@ import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { splitTrained } from "./heads_grid_trained.js";
-import { createFigure, fitCaption, paintHead, setCaption } from "./heads_grid_square.js";
+import { createFigure, fitCaption, fitCaptions, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme, stopsOn } from "./theme.js";
 
 /**
@@ -197,4 +197,5 @@ function setCaptions({ figures, data, plan }) {
     setCaption(figure, data, h, plan.width);
     fitCaption(figure.element, plan);
   });
+  fitCaptions(figures.map(({ element }) => element));
 }

@@ -138,7 +138,11 @@ function namePair(data, cell) {
 function noteOf(data, cell) {
   const { queryCount, keyCount, query, key } = cell, several = Math.max(queryCount, keyCount) > data.tile;
   const at = /** @type {[number, number] | null} */ (data.places || data.tile === 1 ? [query, key] : null);
-  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, queryCount, keyCount, at });
+  const whole = queryCount <= data.tile && keyCount <= data.tile;  // of the cell, and not of several below a pixel
+  const range = (/** @type {number} */ i, /** @type {number} */ count) =>
+    /** @type {[number, number]} */ ([i * data.tile, i * data.tile + count - 1]);
+  const ranges = whole ? [range(cell.row, queryCount), range(cell.column, keyCount)] : null;
+  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, queryCount, keyCount, at, ranges });
 }
 
 /**
@@ -208,7 +212,7 @@ export function setSpread(grid, cell) {
   const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
   const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
-  const most = top.weight ? largest({ weight: unsaid, keys, all, even }) : "";
+  const most = top.weight ? largest({ weight: unsaid, keys, all, even, sides: Boolean(data.sides) }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
 }

@@ -173,6 +173,15 @@ export function fitCaption(figure, { width, track = width, stacked }) {
   figure.classList.toggle("unnamed", name * SMALL + number > track);
 }
 
+/**
+ * Cuts the names that have no room if most others have it; if most have none, all are only in the tooltips.
+ * @param {HTMLElement[]} figures
+ */
+export function fitCaptions(figures) {
+  const without = figures.filter((figure) => figure.classList.contains("unnamed")).length, few = 2 * without <= figures.length;
+  for (const { classList } of figures) classList.toggle("unnamed", without > 0 && !few);
+}
+
 /** @type {Map<string, number>} */
 const widths = new Map();
 

@@ -170,10 +170,15 @@ export function rowSum({ rest, sum }) {
  * What the number of a cell of several pairs is, and at which of them it was found, if that is known.
  * @param {{
  *   sampled: boolean, pool: string, several: boolean, queryCount: number, keyCount: number, at: [number, number] | null,
+ *   ranges: [number, number][] | null,
  * }} tile
  */
-export function pooledText({ sampled, pool, several, queryCount, keyCount, at }) {
+export function pooledText({ sampled, pool, several, queryCount, keyCount, at, ranges }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
+  if (ranges && at) {
+    const [queries, keys] = ranges.map(([first, last]) => `${position(first)}${last > first ? `–${position(last)}` : ""}`);
+    return `${which} of queries ${queries} and keys ${keys}`;
+  }
   const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${queryCount} × ${keyCount}`;
   return at ? `${of}, at query ${position(at[0])}, key ${position(at[1])}` : of;
 }
@@ -195,13 +200,13 @@ export function rowName({ first, last }) {
 }
 
 /**
- * @param {{ weight: string, keys: string[], all: boolean, even: boolean }} row  `keys`: those that have this weight, which
- *   is "" if the readout has it; `even`: whether the others have nearly as much
+ * @param {{ weight: string, keys: string[], all: boolean, even: boolean, sides: boolean }} row  `keys`: those that have this
+ *   weight, which is "" if the readout has it; `even`: whether the others have nearly as much
  */
-export function largest({ weight, keys, all, even }) {
+export function largest({ weight, keys, all, even, sides }) {
   if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
   if (even && !all) return ": all bars about equal";
-  const most = weight ? `: largest ${weight},` : ": largest at";
+  const what = sides ? "largest change" : "largest", most = weight ? `: ${what} ${weight},` : `: ${what} at`;
   if (keys.length > 3) return `${most} ${keys.length} keys`;
   return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
 }

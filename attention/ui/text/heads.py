@@ -26,6 +26,8 @@ TOKENS = "{tokens:,} tokens"
 TOKENS_CROSS = "{tokens:,} tokens and {keys:,} of another sequence"
 SUMS = "A row is a query: {sums}. "
 EXAMPLES = "New here? See examples"
+TEMPERATURE = "Temperature {temperature}"  # beside the title, as its field is under More settings
+NOT_SHOWN = "({name})\n{says}"  # the rule of a head whose weights do not show it
 RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title
 DOES = "**{head}** {role}"
 

@@ -3,11 +3,12 @@
 TITLE = "What does attention do to a word?"
 FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
-WEIGHED = "{query} has its largest score with {key}: a weight of **{weight}**{temperature}."
-WEIGHED_ITSELF = "{query} has its largest score with itself: a weight of **{weight}**{temperature}."
+WEIGHED = "{query} has its largest {visible}score with {key}: a weight of **{weight}**{temperature}."
+WEIGHED_ITSELF = "{query} has its largest {visible}score with itself: a weight of **{weight}**{temperature}."
+VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger scores
 AT_TEMPERATURE = " at temperature {temperature}"
-BECOMES = "It mixes other words in: {query} was closer to “{first}” than to **“{last}”**; after six layers, the other way round."
-STAYS = "It mixes other words in: in six layers, {query} comes much closer to **“{most}”** than to “{least}”."
+BECOMES = "{query} was closer to “{first}” than to **“{last}”**; after all six layers, it is the other way round."
+STAYS = "In all six layers together, {query} comes much closer to **“{most}”** than to “{least}”."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
@@ -30,10 +31,12 @@ LOOK = "**Attention** mixes information from {tokens} into each one. A **weight*
 ALL_TOKENS, VISIBLE_TOKENS = "all tokens", "visible tokens"
 TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
+AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
+MASK = "**Mask {mask}:** {help} "
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
-    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes weights for each "
-    "sentence. They show what a head reads, not what the model understands."
+    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new weights "
+    "for every sentence. They show what a head reads, not what the model understands."
 )
 EXPECTED = (
     "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "
@@ -94,8 +97,8 @@ TAKE_OVER = (
 )
 SO = " ({weight} for {key})"
 COMBINED = (
-    "**Which of {count} words of both sentences is {query} closer to now?** The **cosine** is 1 for vectors that point the "
-    "same way."
+    "**Which words does {query} move towards?** Here are {count} of both sentences. The **cosine** is 1 for vectors that point "
+    "the same way."
 )
 NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
 SELECT = "Select “{word}”"

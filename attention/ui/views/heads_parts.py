@@ -94,11 +94,16 @@ def _row_sums(config: Config) -> str:
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     """The names next to the head numbers: the role, or "" if there is no role or a question asks for it.
 
-    A role of a real model has a second line, which is shown on hover: on how many short texts the head has it.
+    A role of a real model has a second line, which is shown on hover: on how many short texts the head has it. The name of a
+    rule that the weights of a head do not show is in parentheses, and its second line says why.
     """
     if questions.unsaid(config):
         return [""] * len(roles)
-    return [role_name(config, config.layer, head, role) if role else "" for head, role in enumerate(roles)]
+    found = [role_name(config, config.layer, head, role) if role else "" for head, role in enumerate(roles)]
+    return [
+        name if role is None or role.shows else text.NOT_SHOWN.format(name=name, says=role.says)
+        for name, role in zip(found, roles, strict=True)
+    ]
 
 
 def does(config: Config, role: Role | None) -> str:
@@ -163,8 +168,15 @@ def _head_name(config: Config) -> str:
 def badge(config: Config) -> str:
     """The badge beside the title of a page with a selected head: where its weights come from, as one of several is random."""
     if questions.unsaid(config) or not is_random(config, config.head):
-        return provenance.beside(config)
-    return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]"
+        found = provenance.beside(config)
+    else:
+        found = f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]"
+    is_usual = config.source != GENERATED or config.temperature == 1  # of other sources, the first badge says it
+    return (
+        found
+        if is_usual
+        else f"{found} :orange-badge[{text.TEMPERATURE.format(temperature=f'{config.temperature:g}')}]"
+    )
 
 
 def bars(config: Config, found: tables.Row) -> tuple[str, int]:
@@ -265,7 +277,8 @@ def _numbers(found: dict[str, list[float]], config: Config) -> None:
         why = no_distribution(config)
         st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = table_height(len(found["head"]))
-    st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+    table = pa.table({name: in_percent(name, values, distributes(config)) for name, values in found.items()})
+    st.dataframe(table, column_config=columns, hide_index=True, height=height, key="numbers")
 
 
 def table_height(rows: int) -> int:
@@ -273,11 +286,16 @@ def table_height(rows: int) -> int:
     return min(400, 37 + 35 * rows)
 
 
+def in_percent(name: str, values: list[float], shares: bool) -> list[float]:
+    """The values of a statistic as its `metric_column` shows them: 100 times as much if they are shares of a row."""
+    return [100 * value for value in values] if shares and name in WEIGHTS else values
+
+
 def metric_column(name: str, of: str = "", shares: bool = True) -> Any:
     """The column of a statistic, with its formula; `of`: of which side of a comparison, `shares`: whether weights sum to one."""
     number = ALL_METRICS[name]
     help = text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula
-    form = "percent" if shares and name in WEIGHTS else "%.3f"
+    form = "%.1f%%" if shares and name in WEIGHTS else "%.3f"
     return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format=form)
 
 

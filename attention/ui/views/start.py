@@ -134,6 +134,8 @@ def _draw_own_sentence(story: Story) -> None:
 def _read_sentence(key: str) -> None:
     """Lets MiniLM read the typed sentence, and shows it once that is done."""
     story = page.current_setting()
+    if not isinstance(story, Story):  # another page was opened meanwhile, without the field
+        return
     found = own_sentence.read_typed(story, str(page.widgets()[key]))
     if isinstance(found, str):
         page.note([found])

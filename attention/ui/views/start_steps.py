@@ -6,6 +6,7 @@ The third compares with vectors that are recorded for the sentences that ship; o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, floor
 from typing import Any
 
@@ -18,7 +19,7 @@ from attention.config import Config
 from attention.number_format import format_change, format_mean, format_percent
 from attention.recorded.models import GOES_ON
 from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
-from attention.story.settings import WORD, Story
+from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
@@ -86,7 +87,8 @@ def finding(story: Story, trace: Trace) -> str:
         said = text.WEIGHED if most != query else text.WEIGHED_ITSELF
     changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
     weight = format_percent(float(row[most]))
-    return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed)
+    visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
+    return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed, visible=visible)
 
 
 def _as_recorded(story: Story, said: str) -> str:
@@ -119,8 +121,18 @@ def _compare(story: Story, trace: Trace) -> None:
     if card_bar.is_waiting():  # whose question it would be
         st.caption(text.TRAINED)
         return
-    st.markdown(text.COMPARE.format(word=story.shipped.about))
+    st.markdown(_altered_text(story, trace) if story.altered else text.COMPARE.format(word=story.shipped.about))
     st.caption(f"{text.TRAINED} {_expected_sentence(story)}")
+
+
+def _altered_text(story: Story, trace: Trace) -> str:
+    """What a changed mask does, and what the selected row shows with the model's own settings."""
+    own = {name: STORIES.defaults[name] for name in ("mask", "span", "scale", "temperature")}
+    row = selected_row(results.heads.trace(replace(story, **own).config))
+    most = int(row.argmax())
+    mask = text.MASK.format(mask=story.mask, help=trace.config.rule.help) if story.changes("mask") else ""
+    named = {"query": token_name(trace, trace.config.query_index), "key": token_name(trace, most)}
+    return mask + text.AS_TRAINED.format(weight=format_percent(float(row[most])), **named)
 
 
 def first_pair(config: Config) -> tuple[int, int] | None:

@@ -48,14 +48,15 @@ def _of_equal_length(sides: Sides) -> tuple[str, Config] | None:
 def numbers(sides: Sides) -> None:
     """Draws the statistics of every head of both sides in a table, those of A beside those of B."""
     found = [results.heads.numbers(side) for side in sides[:2]]
-    heads = max(side.heads for side in sides[:2])
+    heads, shares = max(side.heads for side in sides[:2]), all(map(distributes, sides[:2]))
     table: dict[str, list[Any]] = {"head": list(range(heads))}
     columns: dict[str, Any] = {"head": st.column_config.NumberColumn(heads_text.HEAD)}
     for name in ALL_METRICS:
         for side, of in zip(found, "AB", strict=True):
             if name in side:
-                table[f"{name} {of}"] = side[name] + [None] * (heads - len(side[name]))
-                columns[f"{name} {of}"] = parts.metric_column(name, of, all(map(distributes, sides[:2])))
+                values = parts.in_percent(name, side[name], shares)
+                table[f"{name} {of}"] = values + [None] * (heads - len(values))
+                columns[f"{name} {of}"] = parts.metric_column(name, of, shares)
     st.markdown(text.BOTH_NUMBERS)
     st.dataframe(
         pa.table(table), column_config=columns, hide_index=True, height=parts.table_height(heads), key="numbers of both"
