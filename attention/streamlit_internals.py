@@ -170,6 +170,27 @@ def change_is_waiting() -> bool:
     return requests._state is ScriptRequestType.RERUN and not requests._rerun_data.is_auto_rerun
 
 
+def drop_waiting_fragments() -> None:
+    """Drops what waits for the end of this run if it only draws fragments. Call it before the run opens another page.
+
+    Streamlit would run them there as parts of the page that was left, and the browser, whose page is empty by then, fails.
+    """
+    from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+
+    run = run_context()
+    if not run or not (requests := run.script_requests):
+        return
+    with requests._lock:
+        if requests._state is ScriptRequestType.RERUN and requests._rerun_data.fragment_id_queue:
+            requests._state = ScriptRequestType.CONTINUE
+
+
+def open_page(session: str) -> str:
+    """The hash of the page that a session runs; "" if it is not known."""
+    found = find_active_session(session) if session else None
+    return getattr(found.session, "page_script_hash", "") if found else ""
+
+
 def browser_token(cookies: Mapping[str, str]) -> str:
     """The random token that Streamlit gives each browser in a cookie, against forged requests; "" if there is none."""
     from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string

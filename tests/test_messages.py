@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import KeyIdMapper
 
 from attention import streamlit_internals
-from attention.serving import leaving
-from attention.serving.messages import Messages, clean_message, parse_frame
+from attention.serving import leaving, messages
+from attention.serving.messages import Messages, clean_message, is_stale, parse_frame
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session.visit_state import KEY, Session
 from tests.test_job_queue import Count
@@ -85,6 +86,27 @@ def test_a_streamlit_that_cannot_be_asked_hears_everything(page):
     del page.session.session_state._new_widget_state
     message = asks(number={"string_value": "7"})
     assert clean_message(message, "one") is message
+
+
+def test_a_part_of_a_page_that_was_left_is_not_drawn(monkeypatch):
+    """Its browser shows the next page, and would have nowhere to put the part."""
+    asked = BackMsg()
+    asked.rerun_script.fragment_id, asked.rerun_script.page_script_hash = "controls", "left"
+    for there, stale in (("next", True), ("left", False), ("", False)):
+        monkeypatch.setattr(messages, "open_page", lambda session, there=there: there)
+        assert is_stale(asked, "one") is stale
+    asked.rerun_script.fragment_id = ""  # a whole page opens, whichever one was there
+    monkeypatch.setattr(messages, "open_page", lambda session: "next")
+    assert not is_stale(asked, "one")
+
+
+@pytest.mark.parametrize(("waiting", "kept"), [(["controls"], False), ([], True)])
+def test_parts_that_wait_are_dropped_before_another_page_opens_and_a_whole_page_is_not(monkeypatch, waiting, kept):
+    requests = ScriptRequests()
+    requests.request_rerun(RerunData(fragment_id_queue=waiting))
+    monkeypatch.setattr(streamlit_internals, "run_context", lambda: SimpleNamespace(script_requests=requests))
+    streamlit_internals.drop_waiting_fragments()
+    assert (requests.on_scriptrunner_ready().type is ScriptRequestType.RERUN) is kept
 
 
 def passed_messages(*frames: bytes | str, told: tuple[ForwardMsg, ...] = ()) -> tuple[list[dict], list[str]]:

@@ -21,6 +21,7 @@ from attention.streamlit_internals import (
     ForwardMsg,
     WidgetState,
     check_file_names,
+    open_page,
     widget_lookup,
     widget_value,
 )
@@ -76,7 +77,7 @@ class Socket:
                 return {"type": "websocket.disconnect", "code": UNREADABLE}
             if parsed is None:
                 return message
-            if parsed.WhichOneof("type") in ALLOWED_TYPES:
+            if parsed.WhichOneof("type") in ALLOWED_TYPES and not is_stale(parsed, self.session):
                 kept = clean_message(parsed, self.session)
                 return message if kept is parsed else {**message, "bytes": kept.SerializeToString()}
 
@@ -90,6 +91,17 @@ class Socket:
             if sent.WhichOneof("type") == "new_session":
                 self.session, self.looks_left = sent.new_session.initialize.session_id or self.session, 0
         await self.sends(message)
+
+
+def is_stale(message: BackMsg, session: str) -> bool:
+    """Whether a message asks for a part of a page that the session has left, which a browser whose page is empty can't draw.
+
+    A second key press on a slider whose first one has opened another page is such a message.
+    """
+    asked = message.rerun_script
+    if not asked.fragment_id or not asked.page_script_hash:
+        return False
+    return (open_page(session) or asked.page_script_hash) != asked.page_script_hash
 
 
 def asked_for(scope: Scope) -> str:

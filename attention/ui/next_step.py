@@ -25,6 +25,7 @@ from attention.recorded.shipped import SHIPPED
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.story.settings import Story
+from attention.streamlit_internals import drop_waiting_fragments
 from attention.ui.markdown import escape
 from attention.ui.menu import FIRST, page_title
 
@@ -68,6 +69,7 @@ def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None 
 
 def go_to(page: str, query: Mapping[str, str]) -> None:
     """Switches to another page within the session; does nothing if the current page runs without the menu."""
+    drop_waiting_fragments()
     with suppress(StreamlitAPIException):
         st.switch_page(f"pages/{page}.py", query_params=query)
 

@@ -38,8 +38,18 @@ def test_the_story_in_three_clicks(start):
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("at temperature 4.")).to_be_visible()
     page.get_by_role("button", name="Next: combine").click()
-    expect(page.get_by_text("The closest of these words is “money” before")).to_be_visible()
+    expect(page.get_by_text("“money” is the closest of these words before")).to_be_visible()
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
+
+
+def test_a_key_pressed_twice_on_a_size_opens_heads(start):
+    """The second press is about the page that the first one has left."""
+    slider = start.page.get_by_role("slider", name="Heads").first
+    slider.focus()
+    for _ in range(2):
+        start.page.keyboard.press("ArrowRight")
+    expect(start.page.locator(".heads-grid .large canvas")).to_be_visible()
+    expect(start.page.get_by_text("This part of the page failed")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
