@@ -106,3 +106,12 @@ def test_a_sequence_too_long_for_a_trace_is_a_question_too():
     assert not test.exception
     assert "Predict first" in words(test)
     assert not components(test) and not tables(test)
+
+
+def test_the_next_question_is_about_the_next_head_that_is_not_random():
+    test = run(next(page for page in PAGES if page.stem == "heads"), {"predict": "row", "head": "6"})
+    reveal(test)
+    test.button(key="next question").click().run()
+    asked = [each.value for each in test.markdown if "Predict first" in each.value]
+    assert not test.exception and len(asked) == 1 and "head 0" in asked[0], "head 7 is random"
+    assert not test.info, "its answer is hidden"

@@ -43,8 +43,11 @@ class Question:
     own: bool = False
 
 
-def question_gate(config: Any, question: Question) -> bool:
-    """Draws the question about a config, its guesses and the switch that reveals the answer; True once it is revealed."""
+def question_gate(config: Any, question: Question, ask_next: Callable[[], None] | None = None) -> bool:
+    """Draws the question about a config, its guesses and the switch that reveals the answer; True once it is revealed.
+
+    `ask_next`: asks the next question, which a button does once the answer is revealed.
+    """
     this = _question_key(config)
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
@@ -57,6 +60,8 @@ def question_gate(config: Any, question: Question) -> bool:
         guess = _marked_guesses(question, f"guess {this}", bool(page.widgets()[switch]))
         with st.container(horizontal=True, vertical_alignment="center"):
             found = reveal_switch(switch, question, guess)
+            if found and ask_next:
+                st.button(words.NEXT_QUESTION, on_click=ask_next, key="next question", type="primary")
             st.button(words.END, on_click=page.change, kwargs=none(config), key="end")
         if found:
             show_verdict(question, guess)

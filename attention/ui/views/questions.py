@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,9 +24,20 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    return predict.question_gate(
-        config, row_question.question(results.heads.trace(config), results.heads.roles(config))
-    )
+    question = row_question.question(results.heads.trace(config), results.heads.roles(config))
+    return predict.question_gate(config, question, partial(_ask_about_next_head, config) if config.heads > 1 else None)
+
+
+def _ask_about_next_head(config: Config) -> None:
+    """Asks the same about the next head, which is not a random one; after the last, about the first."""
+    after = replace(config, head=(config.head + 1) % config.heads)
+    page.change(**_fair_row(after))
+
+
+def _fair_row(config: Config) -> dict[str, int]:
+    """The head and the query to ask about."""
+    head = row_question.fair_head(config)
+    return {"head": head, "query": row_question.fair(results.heads.trace(replace(config, head=head)))}
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
@@ -53,9 +65,7 @@ def _ask_question(name: str, ask: Callable[..., None]) -> None:
     """
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
-        config = page.setting().truncated
-        asks["head"] = row_question.fair_head(config)
-        asks["query"] = row_question.fair(results.heads.trace(replace(config, head=asks["head"])))
+        asks |= _fair_row(page.setting().truncated)
     page.visit_state().asked = name
     ask(**asks)
 
