@@ -15,7 +15,7 @@ from attention.heads import profile
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import heads_long, heads_parts, masks
+from attention.ui.views import head_statistics, heads_long, masks
 from attention.wire import cells
 from tests.samples import sample
 from tests.strategies import query_without_edition
@@ -49,12 +49,12 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     assert f"Query 1,499 in head 0 attends mostly to {shown.holding:,} of 1,500" in words(test)
     assert f"Entropy: {shown.entropy:.3f} nats, exact" in words(test)
     others = len(test.dataframe)
-    test.session_state[heads_parts.STATISTICS] = True  # computed once their fold is open
+    test.session_state[head_statistics.STATISTICS] = True  # computed once their fold is open
     assert len(test.run().dataframe) == others + 1
     numbers = test.dataframe[-1].value
     want = tables.columns(profile(trace(CONFIG).weights, trace(CONFIG).mask), seeing=True)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
-    assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
+    assert (numbers["previous"] / 100).tolist() == pytest.approx(want["previous"], abs=1e-5), "in percent"
     assert not test.code
     test.session_state[KEY].kept.code = True  # its fold was open on the page of a short sequence
     del test.session_state["long program"]

@@ -22,7 +22,7 @@ from attention.operations.softmax import SOFTMAXES, normaliser
 from attention.operations.sparse import LONGEST, Threshold
 from attention.operations.thresholds import find_threshold, threshold_by_bisection
 from attention.ui import results
-from attention.ui.views import heads_parts, masks
+from attention.ui.views import head_statistics, masks
 from tests.samples import sample
 from tests.softmax_oracle import POWERS, weights_of
 from tests.softmax_references import FILE, reference_inputs
@@ -164,7 +164,7 @@ def test_recorded_queries_and_keys_have_it(page, softmax):
     test = run(
         ROOT / f"pages/{page}.py",
         {"source": "recorded:smollm2-street", "v": "3", "softmax": softmax},
-        {"row steps": True, heads_parts.STATISTICS: True},
+        {"row steps": True, head_statistics.STATISTICS: True},
     )
     assert not test.exception
     text = "\n".join(each.value for each in [*test.markdown, *test.caption])

@@ -65,7 +65,7 @@ STATISTICS = "Head statistics{of}"
 OUTPUT = "Output of head {head} for {query}"
 STATISTICS_HELP = "Means over queries with a visible key{units}. {formulas}"
 UNIT = "{statistic} in {unit}"
-HEAD = "Head"
+HEAD, ROLE = "Head", "Role"
 FORMULA_UNIT = "{formula} ({unit})"
 NO_STATISTICS = "No {statistics}: {why}, so rows are no distributions."
 

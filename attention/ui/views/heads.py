@@ -17,6 +17,7 @@ from attention.ui.text import comparing, terms
 from attention.ui.text import heads as text
 from attention.ui.views import (
     grouping,
+    head_statistics,
     heads_compared,
     heads_large,
     heads_long,
@@ -103,7 +104,7 @@ def _head(config: Config) -> None:
     shown = shown_side(config)
     of = "" if sides is None else comparing.OF_B if shown is config else comparing.OF_A
     if shown.truncated is shown and not (sides and heads_compared.has_numbers(sides)):
-        parts.numbers(lambda: results.heads.numbers(shown), shown, of)
+        head_statistics.numbers(lambda: results.heads.numbers(shown), shown, lambda: results.heads.roles(shown), of)
     heads_large.large(config)
 
 

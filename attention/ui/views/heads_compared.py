@@ -26,8 +26,8 @@ from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing as text
+from attention.ui.views import head_statistics, pinned_sides, questions, row_compared, unequal_sides
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import pinned_sides, questions, row_compared, unequal_sides
 
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
@@ -234,5 +234,5 @@ def table(changes: Changes, note: str = "") -> None:
             columns[name] = st.column_config.NumberColumn(number.label, help=help, format="%.3f")
     quartiles = {"lower": "Lower quartile", "upper": "Upper quartile"}
     columns |= {name: st.column_config.NumberColumn(label, format="%.3f") for name, label in quartiles.items()}
-    height = parts.table_height(len(found["head"]))
+    height = head_statistics.table_height(len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="changes")

@@ -29,7 +29,7 @@ from attention.ui.jobs.map_jobs import MapJob
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import heads as text
-from attention.ui.views import heads_compared, job_status
+from attention.ui.views import head_statistics, heads_compared, job_status
 from attention.ui.views import heads_parts as parts
 from attention.wire.cells import pixel_cells
 
@@ -68,7 +68,11 @@ def view(config: Config) -> None:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(lambda: results.long.map_numbers(config, drawing), config)
+            head_statistics.numbers(
+                lambda: results.long.map_numbers(config, drawing),
+                config,
+                lambda: results.long.roles(config, drawing),
+            )
         else:
             st.caption(text.STATISTICS_LATER)
     _take_away(config, drawing)

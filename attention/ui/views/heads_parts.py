@@ -1,20 +1,17 @@
-"""Parts of the Heads page for any length: title, selected head and query, row scale, statistics, code."""
+"""Parts of the Heads page for any length: title, selected head and query, row scale, code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_kinds import Role
-from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
@@ -25,7 +22,6 @@ from attention.sources.providers import (
     idle,
     is_hand_built,
     is_random,
-    no_distribution,
     source_title,
     unit,
 )
@@ -39,9 +35,7 @@ from attention.ui.text import heads as text
 from attention.ui.views import own_text, questions
 
 RECORDED = "recorded:"
-STATISTICS = "statistics"  # key of the fold with the statistics of every head
 LOGARITHMIC = ("log", "times even")  # scales
-WEIGHTS = frozenset({"greatest", "first", "previous", "same", "induction"})  # statistics that are weights of a row
 
 
 def choices(config: Config) -> None:
@@ -250,53 +244,6 @@ def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = 
 def beside() -> list[DeltaGenerator]:
     """Two columns, for the enlarged head and for all columns of `numbers` in a window of 1280 pixels."""
     return st.columns([10, 9], gap="small")
-
-
-def numbers(computed: Callable[[], dict[str, list[float]]], config: Config, of: str = "") -> None:
-    """Draws a fold with the statistics of every head, computed once it is open; `of`: of which side of a comparison."""
-    opened = fold(text.STATISTICS.format(of=of), "table_chart", STATISTICS, False)
-    if opened.open:
-        with opened:
-            _numbers(computed(), config)
-
-
-def _numbers(found: dict[str, list[float]], config: Config) -> None:
-    units = ", ".join(
-        text.UNIT.format(statistic=number.label.lower(), unit=number.unit)
-        for name, number in ALL_METRICS.items()
-        if number.unit and name in found
-    )
-    units = f"; {units}" if units else ""
-    st.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
-    columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
-        name: metric_column(name, "", distributes(config)) for name in ALL_METRICS if name in found
-    }
-    if gone := [
-        ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
-    ]:
-        why = no_distribution(config)
-        st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
-    height = table_height(len(found["head"]))
-    table = pa.table({name: in_percent(name, values, distributes(config)) for name, values in found.items()})
-    st.dataframe(table, column_config=columns, hide_index=True, height=height, key="numbers")
-
-
-def table_height(rows: int) -> int:
-    """The height in pixels of a table of heads, which scrolls if there are many."""
-    return min(400, 37 + 35 * rows)
-
-
-def in_percent(name: str, values: list[float], shares: bool) -> list[float]:
-    """The values of a statistic as its `metric_column` shows them: 100 times as much if they are shares of a row."""
-    return [100 * value for value in values] if shares and name in WEIGHTS else values
-
-
-def metric_column(name: str, of: str = "", shares: bool = True) -> Any:
-    """The column of a statistic, with its formula; `of`: of which side of a comparison, `shares`: whether weights sum to one."""
-    number = ALL_METRICS[name]
-    help = text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula
-    form = "%.1f%%" if shares and name in WEIGHTS else "%.3f"
-    return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format=form)
 
 
 def fold(label: str, icon: str, key: str, wanted: bool) -> Any:

@@ -16,7 +16,7 @@ from attention.ui import next_step, results
 from attention.ui.session import page
 from attention.ui.text import comparing as text
 from attention.ui.text import heads as heads_text
-from attention.ui.views import heads_parts as parts
+from attention.ui.views import head_statistics
 
 
 def draw_way_out(sides: Sides) -> None:
@@ -54,10 +54,14 @@ def numbers(sides: Sides) -> None:
     for name in ALL_METRICS:
         for side, of in zip(found, "AB", strict=True):
             if name in side:
-                values = parts.in_percent(name, side[name], shares)
+                values = head_statistics.in_percent(name, side[name], shares)
                 table[f"{name} {of}"] = values + [None] * (heads - len(values))
-                columns[f"{name} {of}"] = parts.metric_column(name, of, shares)
+                columns[f"{name} {of}"] = head_statistics.metric_column(name, of, shares)
     st.markdown(text.BOTH_NUMBERS)
     st.dataframe(
-        pa.table(table), column_config=columns, hide_index=True, height=parts.table_height(heads), key="numbers of both"
+        pa.table(table),
+        column_config=columns,
+        hide_index=True,
+        height=head_statistics.table_height(heads),
+        key="numbers of both",
     )
