@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
-from attention.analysis.head_numbers import EVERY, pairs_of
+from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
 from attention.analysis.repeats import Copy, Largest, largest_weight
 from attention.charts import head_points, layers_file
 from attention.charts.layers import Room, height, writes_numbers
@@ -309,36 +309,64 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
 
 
 @pytest.mark.parametrize(
-    ("query", "rows"), [({}, "all rows with several visible keys"), ({"query": "20"}, "the selected row")]
+    ("query", "rows"), [({}, "from row 2 on, of several visible keys"), ({"query": "20"}, "of the selected row")]
 )  # of the largest weight itself, and of any statistic
 def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_statistic_than_induction(query, rows):
     test = run(
         PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": "entropy" if query else "greatest"} | query
     )
     found = trace(Config.of(REPEATED, layer=16))
-    weights = found.weights[0][20:21] if query else found.weights[0][1:]
+    weights = found.weights[0][20:21] if query else found.weights[0][2:]
     marks, read = selected_head(test)["marks"], found.texts
     at, key = marks["pair"]
     assert float(found.weights[0, at, key]) == float(weights.max()) and at == int(query.get("query", at))
     back = at - key
     where = "the first token" if key == 0 else f"{back} token{'s' * (back > 1)} back"
     said = f"“{read[at]}” ({at}) puts {float(weights.max()):.1%} on “{read[key]}” ({key}), {where}."
-    assert marks["says"] == f"Framed: the largest weight of {rows}.\n{said}"
+    assert marks["says"] == f"Framed: the largest weight {rows}.\n{said}"
     assert not test.exception and "repeated words, its largest weight" not in captions(test)
 
 
 @pytest.mark.parametrize("name", ["previous", "first", "same", "preceding", "entropy", "distance"])
 def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     marks = selected_head(run(PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": name}))["marks"]
-    found, pairs = trace(Config.of(REPEATED, layer=16)), pairs_of(name, trace(Config.of(REPEATED, layer=16)).texts)
+    found = trace(Config.of(REPEATED, layer=16))
+    pairs, same = pairs_of(name, found.texts), lambda at, key: found.texts[at] == found.texts[key]
     if pairs is None:
         assert "pair" not in marks or marks["pair"] is None
         return
-    query, key = (part[pairs[0] > 0] for part in pairs)  # the first row has a single visible key
-    seen = found.mask[query, key]
-    most = found.weights[0][query[seen], key[seen]].max()
-    assert marks["says"].startswith(("Framed: the largest weight that counts", "The largest weight that counts"))
-    assert f"puts {format_percent(float(most))} on" in marks["says"]
+    counted = set(zip(*(part.tolist() for part in pairs), strict=True))
+    plain = {"first": lambda at, key: key == 0, "previous": lambda at, key: key == at - 1, "same": same}
+    alone = [
+        (at, key)
+        for at, key in counted
+        if at > 1 and found.mask[at, key] and not any(of(at, key) for other, of in plain.items() if other != name)
+    ]
+    most = max(float(found.weights[0, at, key]) for at, key in alone)
+    if most < copies_of.WEAK:
+        assert marks["says"] == "", "too little for an example"
+        return
+    assert marks["says"].startswith(f"{text.FRAMED_EXAMPLE}.\n") and tuple(marks["pair"]) in alone
+    assert f"puts {format_percent(most)} on" in marks["says"]
+
+
+@pytest.mark.parametrize("source", [REPEATED, "recorded:minilm-street", "trained:majority", "trained:brackets"])
+def test_an_example_fits_no_other_pattern_and_its_weight_is_not_small(source):
+    """The token before query 1 is the first token, too: its weight would prove neither."""
+    read = trace(Config.of(source)).texts
+    for name, head in [(name, head) for name in maps.PATTERNS for head in range(Config.of(source).heads)]:
+        if (pair := copies_of.example(Config.of(source, head=head), name)) is None:
+            continue
+        query, key, weight, *_ = pair
+        assert query > 1 and weight >= copies_of.WEAK and (key > 0 or name == "first")
+        assert (key != query - 1 or name == "previous") and (key != query + 1 or name == "next")
+        assert read[key].casefold() != read[query].casefold() or name in ("same", "duplicate")
+    assert example_pairs("previous", []) is not None and example_pairs("entropy", read) is None
+    assert [*zip(*(part.tolist() for part in example_pairs("induction", [*"abacxba"]) or ()), strict=True)] == [
+        (5, 2),
+        (6, 1),
+        (6, 3),
+    ], "not “b” (1) of “a” (2), which is the token before"
 
 
 def test_rows_with_one_visible_key_have_no_largest_weight():

@@ -23,6 +23,8 @@ from attention.heads import Pairs, PerHead, Rows, Weights
 MOST = 128  # maximum number of queries in the rank: the time for singular values grows with its third power
 MARKS = frozenset(".,;:!?…。、，；：！？")  # marks that end a sentence or a part of one
 SPECIAL = ("[", "]"), ("<", ">")  # brackets around the name of a special token
+PLAIN = "first", "previous", "next", "same"  # patterns that any text has
+FIRST_EXAMPLE = 2  # the first query of an example: of query 1, the first token is also the one before
 
 
 class Seen(NamedTuple):
@@ -65,6 +67,24 @@ def pairs_of(name: str, texts: Sequence[str]) -> Pairs | None:
     if isinstance(described, heads.TokenMetric):
         return described.of(*heads.same_token_pairs(texts))
     return described.of(texts) if isinstance(described, OfPairs) else None
+
+
+def example_pairs(name: str, texts: Sequence[str]) -> Pairs | None:
+    """Returns those pairs of a statistic that fit none of the other `PLAIN` patterns; None if it is about whole rows.
+
+    >>> example_pairs("previous", ["a", "b", "c", "c", "d"])
+    (tensor([2, 4]), tensor([1, 3]))
+    """
+    if (pairs := pairs_of(name, texts)) is None:
+        return None
+    alone = torch.zeros(len(texts), len(texts), dtype=torch.bool)
+    alone[pairs] = True
+    for other in PLAIN if texts else ():
+        if other != name and (name, other) != ("duplicate", "same"):  # an earlier copy is the same token
+            alone[pairs_of(other, texts)] = False
+    alone[:FIRST_EXAMPLE] = False
+    query, key = alone.nonzero(as_tuple=True)
+    return query, key
 
 
 def numbers(weights: Weights, mask: Bool[Tensor, "q k"], tokens: Sequence[str] | None = None) -> dict[str, PerHead]:

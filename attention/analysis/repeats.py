@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention import heads
+from attention.analysis.head_numbers import example_pairs
 from attention.heads import Pairs
 
 LETTERS = 7  # of words that are short, as an example
@@ -95,12 +96,14 @@ def largest_weight(
 def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: int | None = None) -> Copy | None:
     """Returns the pair with the largest weight on what followed an earlier copy of a token, of one query or of all.
 
-    If no query is given, pairs of short words are preferred. None if no such token occurred before.
+    If no query is given, it is an example: it fits no other pattern, and pairs of short words are preferred. None if no such
+    token occurred before.
     """
     queries, keys = heads.induction_pairs(*heads.same_token_pairs(texts))
     if query is not None:
         queries, keys = queries[queries == query], keys[queries == query]
     else:
+        queries, keys = example_pairs("induction", texts) or (queries, keys)
         short = torch.tensor([len(text) <= LETTERS for text in texts])
         both = short[queries] & short[keys]
         queries, keys = (queries[both], keys[both]) if both.any() else (queries, keys)

@@ -80,10 +80,13 @@ TEXTS = {  # of sources whose text is no sentence: what it is
 TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
-LARGEST = "{what} {rows}.\n{query} puts {weight} on {key}{where}."
-FRAMED_LARGEST, LARGEST_WEIGHT = "Framed: the largest weight", "The largest weight"
-LARGEST_OF_ROW, LARGEST_COUNTED = "of the selected row", "that counts for the colour"
-LARGEST_OF = {"greatest": "of all rows with several visible keys"}
+LARGEST = "{what}.\n{query} puts {weight} on {key}{where}."
+FRAMED_LARGEST, LARGEST_WEIGHT = (
+    "Framed: the largest weight of the selected row",
+    "The largest weight of the selected row",
+)
+FRAMED_EXAMPLE = "Framed: an example of what the colour counts"
+FRAMED_EXAMPLES = {"greatest": "Framed: the largest weight from row 2 on, of several visible keys"}
 PLACES = {  # of the key, seen from the query
     "itself": ", itself",
     "first": ", the first {unit}",

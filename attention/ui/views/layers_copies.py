@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from attention.analysis.head_numbers import pairs_of
+from attention.analysis.head_numbers import FIRST_EXAMPLE, example_pairs
 from attention.analysis.repeats import (
     Copy,
     Largest,
@@ -34,25 +34,36 @@ STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
 def example(config: Config, statistic: str) -> Copy | Largest | None:
-    """The pair that shows induction best, or that with the largest weight of those that another statistic counts.
+    """The pair with the largest weight of those that show what the statistic counts, and nothing else that is usual.
 
-    Of the query of a question or the selected one, or of all; None if there is none, or if the statistic is about whole rows.
+    Of the query of a question or the selected one, its largest weight. None if there is none, if the weight is too small for an
+    example, or if the statistic is about whole rows.
     """
+    found = _largest_pair(config, statistic)
+    is_example = found and (_asked_query(config) is not None or (isinstance(found, Largest) and found.is_next))
+    return found if found and (is_example or found.weight >= WEAK) else None
+
+
+def _largest_pair(config: Config, statistic: str) -> Copy | Largest | None:
     if config.tokens > MOST or config.is_cross or not distributes(config):
         return None
     if statistic in OPENING and (found := _next_in_task(config)):
         return found
     query = _asked_query(config)
     trace = results.heads.trace(config)
-    if statistic != "induction":
-        counted = torch.zeros_like(trace.mask)
-        if pairs := pairs_of(statistic, tokens(config).texts):
-            counted[pairs] = True
-        elif statistic != "greatest" and query is None:
-            return None
-        whole = query is not None or statistic == "greatest"
-        return largest_weight(trace.weights[config.head], trace.mask, query, None if whole else counted)
-    return strongest_copy(trace.weights[config.head], tokens(config).texts, query)
+    weights, texts = trace.weights[config.head], tokens(config).texts
+    if statistic == "induction":
+        return strongest_copy(weights, texts, query)
+    if query is not None:
+        return largest_weight(weights, trace.mask, query)
+    counted = torch.zeros_like(trace.mask)
+    if statistic == "greatest":
+        counted[FIRST_EXAMPLE:] = True
+    elif pairs := example_pairs(statistic, texts):
+        counted[pairs] = True
+    else:
+        return None
+    return largest_weight(weights, trace.mask, counted=counted)
 
 
 def _next_in_task(config: Config) -> Largest | None:
@@ -101,9 +112,9 @@ def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
         said = text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight))
         framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
         return f"{_task_sentence(config)}\n{framed}"
+    of_row = text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT
     return text.LARGEST.format(
-        what=text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT,
-        rows=text.LARGEST_OF_ROW if pair.of_row else text.LARGEST_OF.get(statistic, text.LARGEST_COUNTED),
+        what=of_row if pair.of_row else text.FRAMED_EXAMPLES.get(statistic, text.FRAMED_EXAMPLE),
         query=f"{query[0].upper()}{query[1:]}",
         weight=format_percent(pair.weight),
         key=key,
