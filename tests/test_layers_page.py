@@ -91,7 +91,7 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     assert compared["named"][most] == head_label(config, (compared["layer"][most], compared["head"][most]))
     assert compared["named"][29] == "L16H2" and all(compared["named"]), "a name is visible if it has room"
     said = words(test)
-    assert "Each dot is a head, coloured by first token; all dots have one size. The ring marks L16H2" in said
+    assert "Each dot is a head, coloured by first token. The ring marks L16H2" in said
     assert "**Layer 16, head 2** " in words(
         test
     ) and f"54 heads, 9 in each of 6 layers ({', '.join(map(str, LAYERS))} of its model)," in words(test)
@@ -460,10 +460,23 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
         },
     )
     assert re.search(
-        rf"puts {cells['value'][most]:.1%} of its weight, for the .* Overall, it attends to the first token",
+        rf"puts {cells['value'][most]:.1%} of its weight, for the .* At all other tokens, it rests on the first token .* "
+        r"Overall, it rests there on \d+ of 200 other short texts\.",
         words(test),
     )
-    assert " puts most on a single key of these 4 heads: " in words(run(PAGE, {"source": "trained:sort"}))
+    layer, head = cells["layer"][most], cells["head"][most]
+    found = trace(Config.of("recorded:smollm2-code", layer=layer))
+    copied = {int(query) for query in (pairs_of("induction", found.texts) or [[]])[0]}
+    others = [at for at in range(len(found.texts)) if at not in copied]
+    share = format_percent(float(found.weights[head][others, 0].mean()))
+    assert f"(**attention sink**): {share} of its weight on average." in words(test)
+    assert " is the most focused: the largest weight of a row is " in words(run(PAGE, {"source": "trained:sort"}))
+
+
+def test_of_a_very_short_text_no_head_is_said_to_attend_to_no_kind_of_token():
+    """Its headline may say that all of the weight is on one key."""
+    assert "in a text of 2 words, patterns cannot be told apart" in layers_sentences.no_role(Config(tokens=2))
+    assert layers_sentences.no_role(Config.of(STREET)) == text.NO_ROLE
 
 
 def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_plain():

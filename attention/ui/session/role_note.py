@@ -15,9 +15,10 @@ from attention.ui.text import head_survey as text
 INDUCTION = "induction"  # in the name of a role, alone or with another kind of keys
 
 
-def role_note(config: Config, role: Role | None) -> str:
+def role_note(config: Config, role: Role | None, rests: bool = False) -> str:
     """In how many other texts the selected head has this role, if its model was surveyed; "" for heads of no real model.
 
+    `rests`: whether the role was said to be what it does at all other tokens.
     Also "" for induction, which only a text whose tokens occur again can show: few of the short texts are such.
     """
     survey = _survey(config)
@@ -27,6 +28,8 @@ def role_note(config: Config, role: Role | None) -> str:
         return ""
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
+        if rests:
+            return text.RESTS.format(many=many, texts=texts)
         return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(
             name=_role_label(role.name), many=many, texts=texts
         )

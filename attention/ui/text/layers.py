@@ -5,9 +5,9 @@ FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
     "entropy_share": "{first} has the highest normalized entropy of {heads}: {most} of its maximum, that of uniform weights.",
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
-    "greatest": "{first} puts most on a single key of {heads}: {most} on average.",
-    "even": "{first} overlaps most with uniform weights of {heads}: {most} of its weight.",
-    "effective_rank": "{first} has the most different rows of {heads}: they span about {most}.",
+    "greatest": "Of {heads}, {best} is the most focused: the largest weight of a row is {most} on average.",
+    "even": "Of {heads}, {best} is closest to uniform weights: {most} of its weight overlaps with them.",
+    "effective_rank": "Of {heads}, {best} has the most varied rows: they span about {most}.",
     "distance": "{first} looks farthest of {heads}: on average, {most} from query to key{sink}.",
 }
 SINK = ", as it attends to the first token"
@@ -47,7 +47,7 @@ MEANINGS = {  # of the other statistics
     "effective_keys": "entropy as a number of keys: a uniform row over as many keys has the same entropy",
     "greatest": "weight of the top key of a row, mean over rows: high where entropy is low",
     "even": "share of the weight that overlaps with uniform weights (linear, unlike entropy)",
-    "effective_rank": "how many different patterns the rows mix; the others are about single rows",
+    "effective_rank": "how many different patterns the rows mix, computed from all rows together",
     "distance": "mean number of tokens between query and key",
 }
 COLOUR = "Colour by"
@@ -150,6 +150,10 @@ CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
 PUTS = "puts {value} of its weight{where} on {keys}."
 OVERALL = "{puts} Overall, it {role}"  # of a head with another role, which is a mean over other queries
+RESTS = (
+    "{puts} At all other {unit}s, it rests on the first {unit} (**attention sink**): {share} of its weight on average."
+)
+TOO_SHORT = "has no role here: in a text of {count} {unit}s, patterns cannot be told apart."
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
 NO_ROLE_NAME = "no single pattern"
@@ -214,7 +218,7 @@ ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statis
 # Two statistics.
 TWO_FOLD = "Two statistics compared"
 DOTS = (
-    "Each dot is a head, coloured by {color}; all dots have one size. The ring marks {label} ({head}). Dots have names where "
+    "Each dot is a head, coloured by {color}. The ring marks {label} ({head}). Dots have names where "
     "there is room: point at any other."
 )
 DOTS_CLICK = "Click one to select it."

@@ -229,14 +229,17 @@ def _heads_text(config: Config) -> str:
     )
 
 
-def role_text(config: Config, role: Role | None, puts: str = "") -> str:
-    """What the selected head does, and how often it does so on other texts, as Markdown; first what it `puts` somewhere."""
-    none = puts or (text.CROSS_ROLE if config.is_cross else text.NO_ROLE)
+def role_text(config: Config, role: Role | None, puts: str = "", rests: str = "") -> str:
+    """What the selected head does, and how often it does so on other texts, as Markdown.
+
+    First what it `puts` somewhere, and whether it `rests` on the first token otherwise.
+    """
+    none = puts or (text.CROSS_ROLE if config.is_cross else layers_sentences.no_role(config))
     none = none if puts or distributes(config) else results.heads.no_role(config).says
     called = head_title(config, (config.layer, config.head)).capitalize()
     says = escape(role.says) if role else none
-    does = text.DOES.format(head=called, role=text.OVERALL.format(puts=puts, role=says) if role and puts else says)
-    return f"{does} {role_note(config, role)}".rstrip()
+    says = rests or (text.OVERALL.format(puts=puts, role=says) if role and puts else says)
+    return f"{text.DOES.format(head=called, role=says)} {role_note(config, role, bool(rests))}".rstrip()
 
 
 def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
@@ -254,7 +257,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
-    does = role_text(config, role, layers_sentences.puts_sentence(config, found))
+    does = role_text(config, role, *layers_sentences.puts_sentences(config, found))
     st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
     if not unsaid and (isinstance(pair, Copy) or needs_copies(role)):

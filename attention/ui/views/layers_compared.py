@@ -76,7 +76,7 @@ def _draw_points(config: Config) -> None:
 
 
 def dots_sentence(config: Config, found: Found) -> str:
-    """What a dot of a chart of heads is, its colour and its size, the ring, and why some dots have no name, as Markdown."""
+    """What a dot of a chart of heads is, its colour, the ring, and why some dots have no name, as Markdown."""
     focus = config.layer, config.head
     color = EVERY[maps.number(config, found)].label.lower()
     label, head = head_label(config, focus), head_title(config, focus)

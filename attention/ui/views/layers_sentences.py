@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import torch
+from torch import Tensor
+
 from attention.analysis.head_numbers import EVERY, pairs_of
 from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_short_percent, format_weight
+from attention.number_format import format_percent, format_short_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import results
 from attention.ui.markdown import escape
@@ -51,6 +54,32 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     )
 
 
+def puts_sentences(config: Config, found: Mapping[int, Layer]) -> tuple[str, str]:
+    """What the selected head does by the statistic of the map, and that with what it does at all other tokens, as Markdown.
+
+    The second is only of heads that find copies and rest on the first token otherwise, which is their role overall; else "".
+    """
+    name, role = maps.number(config, found), found[config.layer].roles[config.head]
+    puts = puts_sentence(config, found)
+    if not puts or name not in AGAIN or role is None or role.name != f"first {unit(config)}":
+        return puts, ""
+    trace = results.heads.trace(config.truncated)
+    others = torch.ones(len(trace.mask), dtype=torch.bool)
+    others[_counted_queries(name, config.truncated)] = False
+    if not others.any() or not trace.mask[others, 0].all():
+        return puts, ""
+    share = float(trace.weights[config.head][others, 0].mean())
+    rests = text.RESTS.format(puts=puts, unit=unit(config), share=escape(format_percent(share)))
+    return puts, rests if share > maps.HIGH else ""
+
+
+def no_role(config: Config) -> str:
+    """That the selected head has no role, without its subject; in a very short text, each pattern may be another one."""
+    if config.tokens > ENOUGH:
+        return text.NO_ROLE
+    return text.TOO_SHORT.format(count=config.tokens, unit=unit(config))
+
+
 def puts_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """What the selected head does by the statistic of the map, without its subject.
 
@@ -71,18 +100,18 @@ def _where(name: str, config: Config) -> str:
         return "" if sees.all() else text.WHERE_SEE.format(count=int(sees.sum()), all=len(sees))
     if name not in AGAIN:
         return text.WHERE.get(name, "")
-    count, every = _visible_count(name, config.truncated), repeats(tokens(config.truncated).texts)
+    count, every = len(_counted_queries(name, config.truncated)), repeats(tokens(config.truncated).texts)
     if count < every:
         return text.WHERE_VISIBLE.format(count=count, all=every)
     return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
 
 
-def _visible_count(name: str, config: Config) -> int:
-    """The number of queries over which a statistic of pairs is a mean: those to which a key of their pairs is visible."""
+def _counted_queries(name: str, config: Config) -> Tensor:
+    """The queries over which a statistic of pairs is a mean: those to which a key of their pairs is visible."""
     pairs = pairs_of(name, tokens(config).texts)
     assert pairs is not None, name
     query, key = pairs
-    return len(query[results.heads.trace(config).mask[query, key]].unique())
+    return query[results.heads.trace(config).mask[query, key]].unique()
 
 
 def fallback(config: Config, found: Mapping[int, Layer]) -> str:
