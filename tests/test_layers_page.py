@@ -22,11 +22,11 @@ from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
 from attention.analysis.repeats import Copy, Largest, largest_weight
-from attention.charts import head_points, layers_file
-from attention.charts.layers import Room, height, writes_numbers
+from attention.charts import head_points, layers_file, likeness
+from attention.charts.layers import FAINT, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent, format_short_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
 from attention.training.tasks import TASKS
 from attention.ui import results
@@ -145,6 +145,13 @@ def test_heads_that_do_nearly_the_same_are_named():
     assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
 
 
+def test_the_selected_head_has_its_name_at_both_axes_of_the_matrix():
+    chart = likeness.square(torch.rand(54, 54), [f"L1H{at}" for at in range(54)], 7).spec["layout"]
+    assert [each["text"] for each in chart["annotations"]] == ["<b>L1H7</b>"] * 2
+    above, right = chart["annotations"]
+    assert (above["x"], above["y"], right["x"], right["y"]) == (7, -0.5, 53.5, 7)
+
+
 def test_where_no_two_heads_are_nearly_equal_the_closest_are_named():
     config = Config(heads=4)
     apart = results.layers.distances(config)
@@ -176,9 +183,11 @@ def test_heads_that_stand_out_are_named():
         each for each in test.caption if each.value.startswith("Colour: mean weight on what followed an earlier copy")
     ]
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
-    assert "over queries that have one" in said.help and "The headline counts heads over 50%." in said.help
+    assert "over queries that have one" in said.help and " Heads counted: over 50%. No number: under 10%." in said.value
     assert "Rows: the 6 layers that are recorded" in said.help
-    assert said.value.endswith(" of the token. Blank: under 10%. Double line: layers are left out.")
+    assert said.value.endswith(
+        " Double line: layers are left out; those shown were chosen for heads with a clear role."
+    )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
@@ -449,7 +458,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     most = max(range(54), key=cells["value"].__getitem__)
     assert maps.PART < cells["value"][most] < maps.HIGH
     said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for the "
-    assert said in words(test) and not any("The headline counts" in (each.help or "") for each in test.caption)
+    assert said in words(test) and "Heads counted" not in captions(test)
     test = run(
         PAGE,
         {
@@ -549,8 +558,9 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
     cells = tables(test)[0]
     assert "2 of these 72 heads put over half" in words(test)
+    assert format_short_percent(0.098, maps.HIGH, FAINT) == "<10", "the selected head has a number in any case"
     over = [said for said in cells["short"] if said[0] == ">" or (said[0] != "<" and float(said.strip("%")) > 50)]
-    assert sorted(over) == [">50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
+    assert sorted(over) == [">50", ">99"] and "Layer 0, head 2: over 99.9%" in cells["says"]
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
@@ -710,7 +720,7 @@ def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(nam
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
-    assert one(config, found, ROOM) == "Blank: under 10%." and any(
+    assert one(config, found, ROOM) == "No number: under 10%." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""

@@ -112,6 +112,9 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"}
     assert f"Read by {MINILM}." in page_text(test)
     assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
+    empty = type_text(test, " ")
+    assert [each.value for each in empty.text_input if each.key.startswith("read by")] == [OWN]
+    assert text.EMPTY in page_text(empty) and link(empty)["run_text"] == OWN
     again = wait(type_text(test, "it was the street"))
     assert link(again)["run_text"] == "it was the street" and state(again).here.setting.source != shown.source
 

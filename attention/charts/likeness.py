@@ -35,20 +35,29 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
         "zmin": 0,
         "zmax": 1,
         "colorscale": theme.plotly_scale(theme.DISTANCES),
-        "colorbar": {"title": {"text": "bits"}, "thickness": 12, "outlinewidth": 0},
+        "colorbar": {"title": {"text": "bits"}, "thickness": 12, "outlinewidth": 0, "xpad": 18},
         "hovertemplate": "heads %{y} and %{x}<br>%{z:.3f} bits apart<extra></extra>",
     }
     ends = [-0.5, len(names) - 0.5]
     layout = {
         "template": {},
         "height": HEIGHT,
-        "margin": {"l": 46, "r": 70, "t": 12, "b": 46, "pad": 0, "autoexpand": False},
+        "margin": {"l": 46, "r": 78, "t": 20, "b": 46, "pad": 0, "autoexpand": False},
         "xaxis": ticks | {"range": ends, "tickangle": -90 if len(names) > 12 else 0},
         "yaxis": ticks | {"range": ends[::-1], "scaleanchor": "x"},
         "uirevision": len(names),
         "shapes": [] if focus is None else [_frame(focus, ends, "x"), _frame(focus, ends, "y")],
+        "annotations": [] if focus is None else [_name(names[focus], focus, ends, along) for along in ("x", "y")],
     }
     return Ready({"data": [data], "layout": layout})
+
+
+def _name(name: str, at: int, ends: list[float], along: str) -> dict[str, Any]:
+    """Returns the name of the selected head above its column, or right of its row: the axes have room for few of the names."""
+    look = {"text": f"<b>{name}</b>", "showarrow": False, "font": {"size": 11, "color": theme.QUERY}}
+    if along == "x":
+        return look | {"x": at, "y": ends[0], "yanchor": "bottom"}
+    return look | {"x": ends[1], "y": at, "xanchor": "left", "textangle": 90}
 
 
 def _frame(at: int, ends: list[float], along: str) -> dict[str, Any]:

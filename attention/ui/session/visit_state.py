@@ -207,6 +207,11 @@ class Session:
             if self.told.pending(self.parts[name].knobs) or look != looks[name]
         )
 
+    def redraw(self, part: str) -> None:
+        """Has a part drawn again by the next change though it looks the same, as its widget was set back."""
+        if part in self.looks:
+            self.looks[part] = None
+
 
 def session() -> Session:
     """The session of this visitor, created on the first call."""

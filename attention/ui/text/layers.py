@@ -119,6 +119,9 @@ RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
 GAPS = "Double line: layers are left out."
+GAPS_CHOSEN = (
+    "Double line: layers are left out; those shown were chosen for heads with a clear role."  # of recorded texts
+)
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
@@ -127,9 +130,9 @@ SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
 STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}."
-CELLS_BLANK = "Blank: under {limit}."
+CELLS_BLANK = "No number: under {limit}."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
-COUNTED = "The headline counts heads over 50%."
+COUNTED = "Heads counted: over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "zero": "{usual} is zero in all heads here: coloured by {shown}.",
     "short": "The text is too short for {usual}: coloured by {shown}.",
@@ -204,8 +207,8 @@ ALIKE_MORE_GROUPS = "; and {count} more groups"
 ALIKE_LIST = "{first} and {last}"
 ALIKE_MORE = "{heads} and {count} more"
 ALIKE_MATRIX = (
-    "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
-    "selected head."
+    "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue: the selected "
+    "head."
 )
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
 ALIKE_MAP = "Near dots: similar heads."

@@ -3,6 +3,7 @@
 READS = "Read by {model}."
 ABSENT = "{model} can't run here, so it reads no other text."
 READ_HELP = "{model} reads it once you press Enter, here on this server. The text is part of the link."
+EMPTY = "An empty text has no attention: the text from before is shown."
 RUNNING = "{model} reads “{text}”."
 RUNNING_WITHOUT = "{model} reads “{text}” with heads off."
 SWITCHED = "**{model} can't run with heads off here.** {why} The picture stays as it was."

@@ -211,7 +211,7 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
-        table["short"] = [format_short_percent(value, HIGH) for value in cells.values()]
+        table["short"] = [format_short_percent(value, HIGH, chart.FAINT) for value in cells.values()]
     written = format_percent if percent else format_mean
     table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
     if off is not None:

@@ -91,8 +91,9 @@ def view(config: Config) -> None:
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = layers_sentences.statistic_caption(config, found)
         if said:
+            counted = "" if before or unsaid else layers_sentences.counted_sentence(config, found)
             told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
-            said = " ".join(filter(None, (said, told, layers_sentences.gaps_sentence(config))))
+            said = " ".join(filter(None, (said, counted, told, layers_sentences.gaps_sentence(config))))
             st.caption(said, help=layers_sentences.caption_help(config, found))
         if not alone:
             _offer_higher(config, found)

@@ -173,16 +173,16 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
-    """The help of that caption: the formula, which heads the headline counts, and which layers there are."""
-    name = maps.number(config, found)
-    high = maps.is_weight(config, found) and any(value > maps.HIGH for value in maps.cells(name, found).values())
-    parts = (
-        maps.formula(name),
-        text.COUNTED if high else "",
-        rows_sentence(config),
-        recorded_sentence(config),
-    )
+    """The help of that caption: the formula, and which layers there are."""
+    parts = maps.formula(maps.number(config, found)), rows_sentence(config), recorded_sentence(config)
     return " ".join(filter(None, parts))
+
+
+def counted_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+    """From which value on the headline counts a head; "" if it counts none."""
+    held = maps.cells(maps.number(config, found), found)
+    counts = maps.is_weight(config, found) and any(value > maps.HIGH for value in held.values())
+    return text.COUNTED if counts else ""
 
 
 def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
@@ -202,8 +202,10 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
 
 
 def gaps_sentence(config: Config) -> str:
-    """What the double lines of the map are; "" if it has none."""
-    return text.GAPS if left_out(layers(config.source)) else ""
+    """What the double lines of the map are, and why a recording has these layers; "" if it has none."""
+    if not left_out(layers(config.source)):
+        return ""
+    return text.GAPS_CHOSEN if config.source.startswith("recorded:") else text.GAPS
 
 
 def rows_sentence(config: Config) -> str:

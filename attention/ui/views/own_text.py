@@ -14,9 +14,11 @@ from attention.ui.controls import knobs, own_text
 from attention.ui.markdown import escape
 from attention.ui.session import model_run, page
 from attention.ui.session.part import Part
+from attention.ui.session.visit_state import session
 from attention.ui.text import model_run as run_text
 
 KNOB = frozenset({"text"})
+NAME = "own text"  # of the part
 
 
 def draw(config: Config, about: str = "") -> None:
@@ -77,8 +79,14 @@ def _read_line(config: Config, prompt: Prompt, disabled: bool) -> None:
 
 
 def _on_typed(key: str, prompt: Prompt) -> None:
-    """Runs the model on the typed text."""
-    page.note(model_run.read_typed(page.setting(), prompt, str(page.widgets()[key])))
+    """Runs the model on the typed text; an emptied field gets its text back, with a message."""
+    typed = str(page.widgets()[key])
+    notes = model_run.read_typed(page.setting(), prompt, typed)
+    if not typed.strip():
+        page.widgets()[key] = prompt.text
+        session().redraw(NAME)
+        notes = [run_text.EMPTY]
+    page.note(notes)
     page.change()
 
 
@@ -94,14 +102,14 @@ def look_read(config: Config) -> object:
     return look(config) if model_run.reader(config.source) and not model_run.refusal(config.source) else None
 
 
-FIELD = Part("own text", draw, look, KNOB)
-READ_FIELD = Part("own text", draw, look_read)
+FIELD = Part(NAME, draw, look, KNOB)
+READ_FIELD = Part(NAME, draw, look_read)
 
 
 def read_field(sentence: Callable[[Config], str]) -> Part:
     """Returns `READ_FIELD` with a sentence about the text beside it, as Markdown."""
     return Part(
-        "own text",
+        NAME,
         lambda config: draw(config, sentence(config)),
         lambda config: (looks := look_read(config)) and (looks, sentence(config)),
     )
