@@ -195,9 +195,9 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     assert masks.disabled and "Choose *Time* or another chart" in masks.help
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
-    sizes_menu(test).set_value("16 heads of 128").run()
-    assert "Break-even" in test.segmented_control(key="timing_chart").options
     test.segmented_control(key="timing_chart").set_value("break-even").run()
+    sizes_menu(test).set_value("16 heads of 128").run()
+    assert test.segmented_control(key="timing_chart").value == "break-even"
     assert not test.exception and test.query_params["chart"] == "break-even"
     told = page_text(test)
     assert "an H100 is faster than a 16-core CPU from 64 tokens on" in told and "from about 730 tokens on" in told
@@ -207,6 +207,24 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     test.segmented_control(key="timing_chart").set_value("time").run()
     sizes_menu(test).set_value("One text, 8 heads of 64").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "query"),
+    [
+        ("Decoding: one token", {"chart": "roofline"}),
+        ("Published sizes", {"picture": "limits"}),
+        ("One text, 8 heads of 64", {"picture": "lines", "chart": "roofline"}),
+    ],
+)
+def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run({"heads": "16", "d_heads": "128", "dtypes": "bfloat16", "masks": "causal", "chart": "roofline"})
+    sizes_menu(test).set_value(sizes).run()
+    assert query.items() <= test.query_params.items() and not test.exception
+    sizes_menu(test).set_value("16 heads of 128").run()
+    assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
 @pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes",)])

@@ -34,6 +34,7 @@ NAMED = [
 ]  # those that the names are about
 CHART, OTHER = "timing_chart", "timing_other_chart"
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
+LIKE_PUBLISHED = {"time": TIME, "times faster": RATIO, "limits": "roofline"}  # charts that other sizes have, too
 
 
 def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None:
@@ -46,7 +47,7 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             f"timing_sizes {sizes}"  # with the value, so that a slow browser's answer about an earlier one is no choice
         )
         page.widgets()[key] = sizes
-        set_sizes = partial(_set_sizes, key, sizes)
+        set_sizes = partial(_set_sizes, key, sizes, _shown_chart(timed, found, charts, crosses))
         st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=key, on_change=set_sizes, width=250)
         if sizes == PUBLISHED:
             _published(timed)
@@ -72,15 +73,25 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     return next((name for name in others if {key: OFFERED[name][key] for key in NAMED} == own), OWN)
 
 
-def _set_sizes(key: str, shown: str) -> None:
-    """Shows other sizes, with the chart that is chosen if they have it."""
+def _shown_chart(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> str:
+    """The chart that the page shows, by the name that other sizes than the published ones have for it."""
+    if found.follows:
+        return timed.chart if timed.chart in charts else TIME
+    return BREAK_EVEN if crosses else LIKE_PUBLISHED.get(timed.picture, TIME)
+
+
+def _set_sizes(key: str, shown: str, chart: str) -> None:
+    """Shows other sizes with the same chart, or with the times if they do not have it."""
     name = page.widgets()[key]
-    if name == shown:
+    if name == shown or name not in OFFERED:
         return
-    if name == ONE_TEXT and shown == PUBLISHED:
-        page.change(**FIRST, picture=BREAK_EVEN)
-    elif name in OFFERED:
-        page.change(**OFFERED[name])
+    if name == PUBLISHED:
+        pictures = {of_lines: picture for picture, of_lines in LIKE_PUBLISHED.items()}
+        page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})
+    elif name == ONE_TEXT and chart == BREAK_EVEN:
+        page.change(**FIRST, picture=BREAK_EVEN, chart=TIME)
+    else:
+        page.change(**OFFERED[name], chart=chart)
 
 
 def _published(timed: Timed) -> None:
