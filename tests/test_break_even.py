@@ -99,7 +99,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
         "With the data already on the GPU, an H100 is faster than a 2-core CPU at every length timed, from 64 tokens on"
     )
     assert "drawn, but not compared" in found.not_compared
-    assert found.open_marks == "Open marks: timed once (GPU), unstable times (this server)"
+    assert found.open_marks == "Open marks: unstable, timed once (GPU), unstable times (this server)"
     drawn = json.loads(charts.figure(found).to_json())["data"]
     now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
     assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
@@ -153,14 +153,14 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "back, it is about as fast at 64 and 7.7 times as fast at 512." in told
     )
     assert (
-        "At 2,048 tokens the GPU (timed once) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
+        "At 2,048 tokens the GPU (unstable, timed once) took 1.61 ms with the copy, the CPU 48.1 ms: roughly 30 times as fast."
         in told
     )
     assert (
         "Timed: scaled_dot_product_attention on AMD EPYC, 2 cores, 2 threads (PyTorch 2.13.0), on NVIDIA H100" in told
     )
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "Open marks: timed once" in chart
+    assert "Open marks: unstable, timed once" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert (
@@ -176,10 +176,10 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    assert sizes_menu(test).value == "One text, 8 heads of 64"
+    assert sizes_menu(test).value == "8 heads of 64, 2 cores"
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
     assert not test.exception and dict(test.query_params) == {"v": "3", "picture": "lines", "chart": "memory"}
-    assert sizes_menu(test).value == "One text, 8 heads of 64"
+    assert sizes_menu(test).value == "8 heads of 64, 2 cores"
     assert test.segmented_control(key="timing_chart").value == "memory"
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
@@ -196,25 +196,24 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
     test.segmented_control(key="timing_chart").set_value("break-even").run()
-    sizes_menu(test).set_value("16 heads of 128").run()
+    sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
     assert test.segmented_control(key="timing_chart").value == "break-even"
     assert not test.exception and test.query_params["chart"] == "break-even"
     told = page_text(test)
     assert "an H100 is faster than a 16-core CPU from 64 tokens on" in told and "from about 730 tokens on" in told
-    assert "The recorded CPU has 16 cores" in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "timing_break-even" in each.proto.id)
     assert "730 tokens" in chart and "GPU roughly 170 times as fast" in chart
     test.segmented_control(key="timing_chart").set_value("time").run()
-    sizes_menu(test).set_value("One text, 8 heads of 64").run()
+    sizes_menu(test).set_value("8 heads of 64, 2 cores").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
 
 
 @pytest.mark.parametrize(
     ("sizes", "query"),
     [
-        ("Decoding: one token", {"chart": "roofline"}),
+        ("Decoding, 16 cores", {"chart": "roofline"}),
         ("Published sizes", {"picture": "limits"}),
-        ("One text, 8 heads of 64", {"picture": "lines", "chart": "roofline"}),
+        ("8 heads of 64, 2 cores", {"picture": "lines", "chart": "roofline"}),
     ],
 )
 def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
@@ -223,7 +222,7 @@ def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
     test = run({"heads": "16", "d_heads": "128", "dtypes": "bfloat16", "masks": "causal", "chart": "roofline"})
     sizes_menu(test).set_value(sizes).run()
     assert query.items() <= test.query_params.items() and not test.exception
-    sizes_menu(test).set_value("16 heads of 128").run()
+    sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
     assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
@@ -258,7 +257,14 @@ def test_a_link_from_before_opens_the_times_at_published_sizes():
     assert TIMED.from_query({})[0].picture == TIMED.from_query({"v": "3"})[0].picture == "break-even"
 
 
-def test_the_caption_names_the_settings_and_the_cores_of_the_recorded_cpu():
-    assert settings_text(Sweep(), []) == "Settings: full mask, float32, forward."
-    said = settings_text(Sweep(), ["AMD EPYC, 2 cores, 2 threads"])
-    assert said.endswith("The recorded CPU has 2 cores; other sizes may have another CPU.")
+def test_the_caption_names_the_settings_of_what_is_drawn():
+    assert settings_text(Sweep().cases(["cpu"], ["SDPA"])) == "Settings: full mask, float32, forward."
+    drawn = [make_timing(64, 1.0), make_timing(64, 1.0, mask="causal")]
+    assert settings_text(drawn).startswith("Settings: full and causal mask, ")
+
+
+@pytest.mark.parametrize(("sizes", "cores"), [(n, n.rpartition(", ")[2]) for n in OFFERED if n != "Published sizes"])
+def test_the_name_of_sizes_has_the_cores_of_their_recorded_cpu(sizes, cores):
+    sweep = Timed(**OFFERED[sizes]).sweep
+    cpus = {t.device_name for t in shipped_recordings() if is_like(t, sweep) and t.device == "cpu"}
+    assert cpus and all(f", {cores}" in name for name in cpus)

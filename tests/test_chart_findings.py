@@ -243,7 +243,7 @@ def test_ratios_of_unstable_times_are_rough_and_say_why():
     card = [lowest(n, 2.0, **GPU, **once | {"repeated": None}) for n in (64, 256)]
     assert line_finding("speed-up", [*cpu, *card]) == (
         "With SDPA, a Test GPU is faster than this server's CPU from about 130 tokens on; at 256 it is roughly 2 times as fast "
-        "(timed once)."
+        "(unstable, timed once)."
     )
     slow = [lowest(n, 1.0) for n in (64, 256)]
     fast = [lowest(n, 2.0, **GPU) for n in (64, 256)]

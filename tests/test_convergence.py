@@ -17,12 +17,12 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         (lowest(), ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "timed twice within the time budget, not 3 times. On an idle machine it takes 1 s, its minimum, at most",
+            "unstable: timed twice within the time budget, not 3 times. On an idle machine it takes 1 s, its minimum, at most",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "timed in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s, its minimum, "
-            "at most",
+            "unstable: timed in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s, its "
+            "minimum, at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),

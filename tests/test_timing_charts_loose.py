@@ -75,9 +75,9 @@ def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
 @pytest.mark.parametrize(
     ("visits", "said"),
     [
-        ((1, 1), "timed once"),
-        ((0, 1), "timed once"),
-        ((1, 2), "timed once or twice"),
+        ((1, 1), "unstable, timed once"),
+        ((0, 1), "unstable, timed once"),
+        ((1, 2), "unstable, timed once or twice"),
         ((1, 3), "unstable times"),
     ],
 )
@@ -94,4 +94,4 @@ def test_where_the_reasons_of_two_devices_differ_the_legend_names_them():
     once = [replace(each, visits=1, repeated=None) for each in LOOSE]
     busy = [lowest(n, n / 64, 1.5, settled=False) for n in LENGTHS]
     *_, (entry,) = split_traces(traces(charts.seconds([*busy, *once])))
-    assert entry["name"] == "open marks: unstable times (this server's CPU), timed once (Test GPU)"
+    assert entry["name"] == "open marks: unstable times (this server's CPU), unstable, timed once (Test GPU)"

@@ -45,7 +45,7 @@ def test_nothing_is_offered_that_has_nothing_to_show():
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=finished_job(), opened={"gpu.json": far})
     assert tabs(device) == ["Break-even length", "Growth", "Every case"]
-    assert charts(device) == ["Time", "Memory", "Copy", "Limits"]
+    assert charts(device) == ["Break-even", "Time", "Memory", "Copy", "Limits"]
 
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():

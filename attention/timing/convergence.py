@@ -13,7 +13,8 @@ BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
 COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}  # how often a case was visited, for several calls each time
 OPEN = "unstable times"  # what the open marks of a chart are
-ONCE, FEW = "timed once", "timed once or twice"  # if all of them have this reason
+ONCE, FEW = "unstable, timed once", "unstable, timed once or twice"  # if all of them have this reason
+ONLY_ONCE = "unstable: timed once", "unstable: timed in a first try", "unstable: timed 1 time,"
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -30,31 +31,30 @@ def reason(timing: Timing) -> str:
     """Why the time of a timing is not stable, in a few words; empty if it is stable."""
     if timing.settled:
         return ""
-    return f"unstable: {_apart(timing)}" if timing.quickest is None else _missing(timing)
+    return f"unstable: {_apart(timing) if timing.quickest is None else _missing(timing)}"
 
 
 def word(timing: Timing) -> str:
     """That a time is not stable, in a word or two; empty if it is stable."""
-    said = reason(timing).partition(":")[0]
-    return said.partition(" within")[0]
+    said, _, why = reason(timing).partition(": ")
+    few, within, _ = why.partition(" within")
+    return f"{said}, {few}" if within else said
 
 
 def open_marks(reasons: Iterable[str]) -> str:
     """What the open marks of a chart are, in a few words, from the reasons of its times; empty if all times are stable."""
     found = [*filter(None, reasons)]
-    if all(each.startswith((ONCE, "timed in a first try", "unstable: timed 1 time,")) for each in found):
+    if all(each.startswith(ONLY_ONCE) for each in found):
         return ONCE if found else ""
-    return FEW if all(each.startswith(("timed ", "unstable: timed ")) for each in found) else OPEN
+    return FEW if all(each.startswith("unstable: timed ") for each in found) else OPEN
 
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
         return f"timed {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
     if timing.repeated is None:
-        return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
-    return (
-        f"unstable: the three fastest visits are {timing.repeated / (timing.quickest or timing.seconds) - 1:.0%} apart"
-    )
+        return f"the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
+    return f"the three fastest visits are {timing.repeated / (timing.quickest or timing.seconds) - 1:.0%} apart"
 
 
 def _apart(timing: Timing) -> str:
@@ -66,7 +66,7 @@ def _apart(timing: Timing) -> str:
 
 
 def disturbance_sentences(timings: Iterable[Timing]) -> list[str]:
-    """One sentence for each device that was busy during the visits, with the consequence and a remedy."""
+    """One sentence for each device that was busy during the visits, with the consequence, and a remedy if it was measured now."""
     found: dict[str, list[Timing]] = {}
     for timing in timings:
         if timing.error is None and timing.quickest is not None:
@@ -84,7 +84,8 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     if not visits or visits - quiet < BUSY * visits:
         return ""
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
-    rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds. {WAY_OUT.format(alone)}"
+    rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds."
+    rest += "" if timings[0].source else f" {WAY_OUT.format(alone)}"
     return (
         f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements. Medians leave these out if others remain. "
         f"{rest if loose else 'All cases are stable nevertheless.'}"

@@ -43,8 +43,8 @@ ADDED = "forward and backward timed apart, and added"
 class Point:
     """One length: seconds per call (None if timed at other sizes), operations per second, and the quartiles of the seconds.
 
-    `moved`: seconds of the transfers to and from the GPU. `unsure`: its label was read through a legend. `loose`: why the
-    time is not stable, empty if it is.
+    `moved`: seconds of the transfers to and from the GPU, `back`: of the latter. `unsure`: its label was read through a legend.
+    `loose`: why the time is not stable, empty if it is.
     """
 
     length: int
@@ -54,6 +54,7 @@ class Point:
     quartiles: tuple[float, float] | None = None
     unsure: bool = False
     loose: str = ""
+    back: float = 0.0
 
     @property
     def is_stable(self) -> bool:
@@ -201,6 +202,7 @@ def _point(timing: Timing) -> Point:
         timing.transfer,
         (spread.lower, spread.upper) if spread.has_quartiles else None,
         loose=convergence.reason(timing),
+        back=timing.from_device,
     )
 
 
@@ -275,7 +277,13 @@ def _figure(each: Series, length: int, rate: float, versus: CpuGpuSettings) -> P
 
 def transferred_bytes(work: str, dtype: str = "float16") -> float:
     """Bytes of the transfers: queries, keys and values to the GPU; the output back, or three gradients instead."""
-    return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * WIDE.get(dtype, BYTES))
+    return sum(bytes_each_way(work, dtype))
+
+
+def bytes_each_way(work: str, dtype: str) -> tuple[float, float]:
+    """The bytes of the transfers to the GPU, and of those back."""
+    one = float(TOKENS * WIDTH * WIDE.get(dtype, BYTES))
+    return 3 * one, (1 if work == "forward" else 3) * one
 
 
 def intensity(length: int, versus: CpuGpuSettings, dtype: str = "float16") -> float:

@@ -101,12 +101,13 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
 
 
 def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:
-    """The measured bytes per second of a copy to a GPU, with its size, as larger ones may be slower; "" if none was measured."""
+    """The measured bytes per second of a copy to a GPU and back, as one may be slower; empty if none was measured."""
     point = gpu.at(length)
-    if point is None or not point.moved:
+    if point is None or not 0 < point.back < point.moved:
         return ""
-    copied = cpu_gpu_series.transferred_bytes(versus.work, gpu.dtype)
-    return f" (measured: {copied / point.moved / 1e9:.2g} GB/s for {copied / 1e6:.3g} MB)"
+    there, back = cpu_gpu_series.bytes_each_way(versus.work, gpu.dtype)
+    speeds = f"{there / (point.moved - point.back) / 1e9:.2g} GB/s to the GPU, {back / point.back / 1e9:.2g} GB/s back"
+    return f" (measured for {(there + back) / 1e6:.3g} MB: {speeds})"
 
 
 def name_gpu(gpu: TimingSeries) -> str:

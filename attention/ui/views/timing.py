@@ -244,10 +244,9 @@ def _live(timed: Timed, first: bool) -> None:
 
 
 def _about(found: Subject, chart: timing_chart.Chart) -> str:
-    """What a chart is of, for its caption: the settings and the recorded CPU, and what a decoder copies."""
-    cpus = [timing.device_name for timing in chart.shown if timing.device == "cpu" and timing.source]
+    """What a chart is of, for its caption: the settings, and what a decoder copies."""
     is_copied = chart.which in (timing_sizes.TIME, BREAK_EVEN) and any(timing.queries == 1 for timing in chart.shown)
-    return escape(" ".join([timing_sizes.settings_text(found.sweep, cpus), *[text.DECODER] * is_copied]))
+    return escape(" ".join([timing_sizes.settings_text(chart.shown or found.cases), *[text.DECODER] * is_copied]))
 
 
 def _progress(timed: Timed) -> None:

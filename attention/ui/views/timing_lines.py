@@ -41,11 +41,12 @@ def choose(found: list[Timing], offered: list[Timing], most: int) -> None:
     """
     if count(found) <= FEW:
         return
+    nothing = text.ANY if selected_timings(found)[1] else text.USUAL
     with st.popover(text.WHICH_LINES):
         for name, value in AXES.items():
             options = list(dict.fromkeys(map(value, found)))
             if len(options) > 1:
-                st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=text.ANY)
+                st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=nothing)
                 found = [timing for timing in found if _matches(timing, name)]
     if most:
         st.toggle(text.ALL_LINES if count(offered) <= most else text.MOST_LINES.format(most=most), key=ALL)

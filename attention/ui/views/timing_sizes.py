@@ -5,8 +5,7 @@ A choice of sizes sets the measurement settings, which the page then follows, or
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ import streamlit as st
 
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, Timed
 from attention.timing.subject import SIZES, Subject
-from attention.timing.sweep import Sweep
+from attention.timing.sweep import Case, Sweep
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.text import timing as text
@@ -25,9 +24,9 @@ ONE_TEXT, PUBLISHED, OWN = text.SIZES
 OFFERED: dict[str, dict[str, Any]] = {
     ONE_TEXT: FIRST | {"picture": LINES},
     PUBLISHED: FIRST | {"picture": "time"},
-    "16 heads of 128": FIRST | WIDE | {"masks": ("causal",)},
-    "Decoding: one token": FIRST | WIDE | {"queries": (1,)},
-    "Decoding, 4 key-value heads": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
+    "16 heads of 128, 16 cores": FIRST | WIDE | {"masks": ("causal",)},
+    "Decoding, 16 cores": FIRST | WIDE | {"queries": (1,)},
+    "Decoding, GQA, 16 cores": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
 }
 NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
@@ -48,7 +47,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         )
         page.widgets()[key] = sizes
         set_sizes = partial(_set_sizes, key, sizes, _shown_chart(timed, found, charts, crosses))
-        st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=key, on_change=set_sizes, width=250)
+        how: Any = {"key": key, "on_change": set_sizes, "width": 250, "help": text.SIZES_HELP}
+        st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), **how)
         if sizes == PUBLISHED:
             _published(timed)
         else:
@@ -56,12 +56,11 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             choose_chart(list(dict.fromkeys([*first, *charts])), crosses, sizes == ONE_TEXT)
 
 
-def settings_text(sweep: Sweep, cpus: Iterable[str]) -> str:
-    """The mask, dtype and pass of a chart in words, and the cores of its recorded CPUs, as other sizes have another one."""
-    axes = {"masks": sweep.masks, "dtypes": sweep.dtypes, "passes": sweep.passes}
-    cores = dict.fromkeys(found[1] for name in cpus if (found := re.search(r"\b(\d+) cores?\b", name)))
-    said = text.SETTINGS.format(**{name: text.AND.join(values) for name, values in axes.items()})
-    return said + (text.CORES.format(cores=text.AND.join(cores)) if cores else "")
+def settings_text(shown: Sequence[Case]) -> str:
+    """The masks, dtypes and passes of what a chart shows, in words."""
+    axes = {"masks": "mask", "dtypes": "dtype", "passes": "passes"}
+    values = {name: dict.fromkeys(getattr(each, axis) for each in shown) for name, axis in axes.items()}
+    return text.SETTINGS.format(**{name: text.AND.join(found) for name, found in values.items()})
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:

@@ -14,11 +14,10 @@ from attention.charts import break_even as break_even_chart
 from attention.charts import cpu_gpu as charts
 from attention.timing import break_even, chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.break_even import BreakEven
-from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED, RECORDED
+from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, CpuGpuSettings, Timed
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
-from attention.timing.sweep import Sweep
 from attention.ui.heading import draw_finding, draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page
@@ -49,7 +48,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         if found := break_even.break_even(timings):
             _head(found.headline, found.with_copy, choices and partial(choices, True))
             _break_even_chart(found)
-            settings = timing_sizes.settings_text(Sweep(), [found.cpu.device] if found.cpu.kind == RECORDED else [])
+            settings = timing_sizes.settings_text([found.longest])
             about = " ".join(filter(None, [settings, text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
             st.caption(escape(about), help=escape(found.subject))
             if found.not_compared:
