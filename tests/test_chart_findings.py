@@ -192,7 +192,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             assert any(format_percent(share) in said for share in shares), said
 
 
-def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_at_which_all_devices_are_stable():
+def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_of_all_devices():
     rates = {"operations": 3e9, "peak_operations": 4e9, "traffic": 1e6, "peak_traffic": 1e9}
     found = line((512,), [1.0], 0.01, **rates)
     assert (
@@ -209,7 +209,7 @@ def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_at_whic
     longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
     card = [card[0], replace(card[1], settled=False)]
     assert line_finding("roofline", [*found, *longer, *card]) == (
-        "At 512 tokens SDPA reaches 75.0% of the measured limit of this server's CPU, 37.5% of that of a Test GPU."
+        "At 1,024 tokens SDPA reaches 93.8% of the measured limit of this server's CPU, roughly 75% of that of a Test GPU."
     )
 
 

@@ -483,8 +483,8 @@ def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
     assert headline(test) == (
-        "At 256 tokens an H100 takes 16.6 µs with bfloat16, full mask; with float32 1.8 times as long and with causal "
-        "mask about as long. At 64 tokens float32 is 1.4 times as fast."
+        "At 2,048 tokens an H100 takes roughly 23 µs with bfloat16, full mask; it takes roughly 13 times as long with float32 "
+        "and about as long with causal mask. At 64 tokens float32 is 1.4 times as fast."
     )
     assert "The headline is for" not in page_text(test) and "Showing 5 of" in page_text(test)
     assert "7.7 times as fast" in page_text(test), "the answers are below the chart"

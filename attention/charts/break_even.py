@@ -13,7 +13,7 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import time_ticks
-from attention.charts.timing_marks import FONT, wrap_hover_label
+from attention.charts.timing_marks import FONT, TOOLBAR, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
@@ -57,9 +57,13 @@ def figure(found: BreakEven) -> go.Figure:
     named = lengths[::-1][:: -(-len(lengths) // TICKS)]
     ticks = {"tickvals": named, "ticktext": [f"{n:,}" for n in named], "tickangle": 0}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
-    margin = {"t": 10, "b": 10, "l": 10, "r": 10}
+    margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
     shown.update_layout(
-        font={"family": FONT, "size": LABEL}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest"
+        font={"family": FONT, "size": LABEL},
+        height=HEIGHT + TOOLBAR,
+        margin=margin,
+        showlegend=False,
+        hovermode="closest",
     )
     shown.update_xaxes(
         type="log", title="keys" if found.longest.queries else "length of the text (tokens)", range=reach, **ticks

@@ -26,6 +26,7 @@ from attention.timing.units import seconds
 from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 355  # pixels: the whole chart is on the first screen
+TOOLBAR = 28  # pixels at the top of a figure for the buttons that appear when the pointer is on it
 WIDTH = 40  # characters per line of a legend that fit on a phone
 GAP = 8  # pixels between the title of the axis and the foot of a figure
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
@@ -70,8 +71,14 @@ def figure(
             "ticktext": [f"{n:,}" for n in ticks],
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
-    margin = {"t": 8, "b": 10, "l": 10, "r": 10}
-    layout = {"font": {"family": FONT}, "height": HEIGHT, "margin": margin, "hovermode": "closest", "xaxis": axis}
+    margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
+    layout = {
+        "font": {"family": FONT},
+        "height": HEIGHT + TOOLBAR,
+        "margin": margin,
+        "hovermode": "closest",
+        "xaxis": axis,
+    }
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
     return figure, Look.of(timings, copied, chart)
@@ -105,10 +112,10 @@ def finish(
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END, narrow=narrow, bare=narrow < NARROW_CHART):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
         rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
-        figure.update_layout(**foot(rows, HEIGHT))
+        figure.update_layout(**foot(rows, HEIGHT + TOOLBAR))
     else:
         rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
-        height = HEIGHT + ROW * (len(sources) + rows)
+        height = HEIGHT + TOOLBAR + ROW * (len(sources) + rows)
         figure.update_layout(legend=legend(timings), height=height)
 
 

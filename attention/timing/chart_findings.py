@@ -1,6 +1,6 @@
 """One sentence on what a chart of times shows: for each picture of CPU against GPU, and for each chart of lines.
 
-Unstable times are left out, as no line joins them. A sentence names the length that it is about, and what it compares.
+Unstable times are left out, or the sentence says that it is rough. It names the length that it is about, and what it compares.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     if chart == "memory":  # bytes are counted, not timed
         return _least_memory(timed)
     stable = {label: [t for t in line if t.settled] for label, line in timed.items()}
+    if chart == "roofline":
+        return _nearest_to_limit({label: line for label, line in timed.items() if line})
     if chart == "speed-up":
         return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer)
     found = {label: line for label, line in stable.items() if line}
@@ -219,7 +221,7 @@ def _fastest_line(found: Lines) -> str:
 
 
 def _nearest_to_limit(found: Lines) -> str:
-    """The largest share of the measured limit of each device, at the longest length that all of them have."""
+    """The largest share of the measured limit of each device, at the longest length that all of them have; rough, if unstable."""
     best: dict[int, dict[str, tuple[float, Timing]]] = {}
     for timing in (t for line in found.values() for t in line):
         at, bound = best.setdefault(timing.length, {}), comparison.roofline_bound(timing)
@@ -228,18 +230,23 @@ def _nearest_to_limit(found: Lines) -> str:
         )  # the chart raises a limit to what was reached
         if share > at.get(timing.origin, (0.0, timing))[0]:
             at[timing.origin] = share, timing
-    most = max(map(len, best.values()))
+    most = max(map(len, best.values()), default=0)
     if not most:
         return ""
     length = max(length for length, at in best.items() if len(at) == most)
     name, every = namer(found, of_machine=False), list(best[length].values())
     (share, first), *others = every
     said = (
-        f"At {length:,} tokens {name(first)} reaches {format_percent(share)} of the measured limit of {_machine(first)}"
+        f"At {length:,} tokens {name(first)} reaches {_share(share, first)} of the measured limit of {_machine(first)}"
     )
     alike = len({name(timing) for _, timing in every}) == 1
-    rest = [f"{'' if alike else f'{name(t)} '}{format_percent(share)} of that of {_machine(t)}" for share, t in others]
-    return ", ".join([said, *rest]) + "."
+    rest = [f"{'' if alike else f'{name(t)} '}{_share(share, t)} of that of {_machine(t)}" for share, t in others]
+    return _capital(", ".join([said, *rest]) + ".")
+
+
+def _share(share: float, timing: Timing) -> str:
+    """A share as a percentage, with two digits if the time is unstable."""
+    return format_percent(share) if timing.settled else f"roughly {float(f'{share:.2g}') * 100:g}%"
 
 
 def _least_memory(found: Lines) -> str:
@@ -278,6 +285,5 @@ def _largest_transfer(found: Lines) -> str:
 
 FINDERS: dict[str, Callable[[Lines], str]] = {
     "time": _fastest_line,
-    "roofline": _nearest_to_limit,
     "transfer": _largest_transfer,
 }

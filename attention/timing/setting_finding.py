@@ -24,11 +24,11 @@ MOST = 2  # settings that are compared with the fastest one
 def setting_finding(timings: Iterable[Timing]) -> str:
     """Returns the fastest setting of a device, a GPU if one has several, and what changes one thing in it; empty if nothing does.
 
-    The settings are compared by one implementation, at the longest length at which all of them have stable times.
+    The settings are compared by one implementation, at the longest length at which all of them have a time: roughly, if one of
+    two times is unstable.
     """
-    stable = [timing for timing in comparison.with_times(timings) if timing.settled]
     groups: dict[tuple[str, str], list[Timing]] = {}
-    for timing in sorted(stable, key=lambda timing: timing.device == "cpu"):
+    for timing in sorted(comparison.with_times(timings), key=lambda timing: timing.device == "cpu"):
         groups.setdefault((timing.origin, timing.implementation), []).append(timing)
     for group in groups.values():
         settings = comparison.settings(group)
@@ -72,13 +72,14 @@ def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
     """
     first = min(found, key=_time)
     others = sorted((each for each in found if len(axes_text(each, [first, each])) == 1), key=_time, reverse=True)
-    said = [f"with {setting_text(each, [first, each])} {_as_long(each, first)}" for each in others[:MOST]]
+    said = [f"{_as_long(each, first)} with {setting_text(each, [first, each])}" for each in others[:MOST]]
     if not said:
         return ""
-    takes = f"{machine_in_sentence(first)} takes {seconds(first.seconds)} with {setting_text(first, found)}"
+    taken = seconds(first.seconds) if first.settled else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
+    takes = f"{machine_in_sentence(first)} takes {taken} with {setting_text(first, found)}"
     unit = "keys" if first.queries else "tokens"
     before = filter(None, (_before(each, first, shortest) for each in others[:MOST]))
-    return " ".join([f"At {first.length:,} {unit} {takes}; {' and '.join(said)}.", *before])
+    return " ".join([f"At {first.length:,} {unit} {takes}; it takes {' and '.join(said)}.", *before])
 
 
 def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
@@ -86,11 +87,12 @@ def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
     of = {comparison.setting(each): each for each in shortest}
     there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
     ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
-    is_faster = there.seconds < other.seconds and ratio != ALIKE
+    is_faster = there.settled and other.settled and there.seconds < other.seconds and ratio != ALIKE
     what = setting_text(timing, [first, timing])
     return f"At {there.length:,} {unit} {what} is {ratio} times as fast." if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:
     more = times(timing.seconds / first.seconds)
-    return "about as long" if more == ALIKE else f"{more} times as long"
+    roughly = "" if timing.settled and first.settled else "roughly "
+    return "about as long" if more == ALIKE else f"{roughly}{more} times as long"
