@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -95,3 +96,9 @@ def test_where_the_reasons_of_two_devices_differ_the_legend_names_them():
     busy = [lowest(n, n / 64, 1.5, settled=False) for n in LENGTHS]
     *_, (entry,) = split_traces(traces(charts.seconds([*busy, *once])))
     assert entry["name"] == "open marks: unstable times (this server's CPU), unstable, timed once (Test GPU)"
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_buttons_have_room_above_a_chart(name):
+    layout = json.loads(charts.CHARTS[name]([*CPU, *LOOSE]).to_json())["layout"]
+    assert layout["margin"]["t"] >= marks.TOOLBAR

@@ -100,9 +100,7 @@ ABOUT = {
         "flat part. Operations per byte: how much a call computes for each byte that it must read or write."
     ),
 }
-CAPTION = (
-    "{about} Longer sequences are in smaller batches, so that each call has 16,384 tokens and copies as many bytes."
-)
+CAPTION = "{about} Longer sequences are in smaller batches: each call has 16,384 tokens."
 MARKS = (
     "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
     "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open marks "
@@ -159,9 +157,10 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Faded bars are unstable times."
     ),
     "roofline": (
-        "Grey is the limit that was measured in the same precision; data in a cache can exceed its slope. A short text is far "
-        "below it, as it does not fill the device. Memory is the limit on the slope, arithmetic on the flat part: the copy "
-        "speed, and the peak speed, which is that of the fastest matrix product, both measured in the same run. {open}"
+        "Grey is the limit that was measured in the same precision. A short text is far below it, as it does not fill the "
+        "device. A point can be above the slope, as a cache is faster than the copy. Memory is the limit on the slope, "
+        "arithmetic on the flat part: the copy speed, and the peak speed, which is that of the fastest matrix product, both "
+        "measured in the same run. {open}"
     ),
 }
 AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a minimum

@@ -7,7 +7,7 @@ from attention.timing import chart_findings, comparison, line_names, recordings,
 from attention.timing.recordings import Timing
 from attention.ui.text import timing as text
 
-MOST = 4  # sentences below a chart; the others are in its help
+MOST = 2  # sentences below a chart; the others are in its help
 
 
 def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list[str], list[str]]:
@@ -18,11 +18,11 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
     loose = [timing for timing in comparison.with_times(shown) if not timing.settled]
     found = [
         _medians(shown) if chart != "memory" else "",
+        setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
         *_names(shown),
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
         setting_finding.alike_masks(shown) if chart == "time" else "",
-        setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
         chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
         text.AT_MOST.get(chart, "") if loose and all(timing.quickest for timing in loose) else "",
         *(_reasons(shown) if chart == "time" else []),

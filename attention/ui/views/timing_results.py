@@ -37,7 +37,7 @@ LIMITS_KEY = "timing_limits"
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
-    name: st.column_config.NumberColumn(name, format="%.4g")
+    name: st.column_config.NumberColumn(name, format="%.3g")
     for name in (
         "quickest, ms",
         "median, ms",
@@ -51,6 +51,7 @@ FORMATS = {
         "first call, ms",
     )
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
+FORMATS["line"] = st.column_config.TextColumn("line", width=300)
 FORMATS["tokens"] = st.column_config.NumberColumn("tokens", format="localized")
 
 
@@ -241,6 +242,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         _growth(found)
     with named[text.EVERY_CASE]:
         frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
+        frame["line"] = frame["line"].map(line_names.line_names(found))
         for name in frame.columns.intersection(SHARES):
             frame[name] *= 100
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS, placeholder="–")

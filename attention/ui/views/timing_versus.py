@@ -49,8 +49,8 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
             _head(found.headline, found.with_copy, choices and partial(choices, True))
             _break_even_chart(found)
             settings = timing_sizes.settings_text([found.longest])
-            about = " ".join(filter(None, [settings, text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
-            st.caption(escape(about), help=escape(found.subject))
+            about = " ".join(filter(None, [settings, text.ABOUT[BREAK_EVEN], found.beyond]))
+            st.caption(escape(about), help=escape(f"{found.timed_code} {found.subject}"))
             if found.not_compared:
                 st.caption(escape(found.not_compared))
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
@@ -137,7 +137,7 @@ def _below(
         table: dict[str, Any] = cpu_gpu_summary.columns(cpu, gpus)
         frame = pd.DataFrame(table)
         numbers = frame.columns.intersection([name for name in text.VERSUS_COLUMNS if name != "tokens"])
-        frame[numbers] = frame[numbers].map(lambda value: float(f"{value:.4g}"), na_action="ignore")
+        frame[numbers] = frame[numbers].map(lambda value: float(f"{value:.3g}"), na_action="ignore")
         st.dataframe(
             frame,
             hide_index=True,
