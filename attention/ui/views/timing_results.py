@@ -52,6 +52,7 @@ FORMATS = {
     )
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
 FORMATS["line"] = st.column_config.TextColumn("line", width=300)
+FORMATS["settled"] = st.column_config.CheckboxColumn("stable")
 FORMATS["tokens"] = st.column_config.NumberColumn("tokens", format="localized")
 
 
