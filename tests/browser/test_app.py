@@ -62,7 +62,7 @@ def test_first_screen_is_the_answer(visit, theme):
     assert bottom(row) <= 800 and bottom(tab.page.get_by_text("Head 0 attends to")) <= 800
     large = tab.page.locator(".heads-grid .large").bounding_box()
     assert large["width"] >= 400 and large["y"] + large["height"] <= 800
-    sizes = tab.page.locator(".heads-grid .label").evaluate_all(
+    sizes = tab.page.locator(".heads-grid .label:not(.picked)").evaluate_all(
         "found => found.map((each) => parseFloat(getComputedStyle(each).fontSize))"
     )
     assert len(sizes) == 36 and min(sizes) >= 11

@@ -243,7 +243,8 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         _growth(found)
     with named[text.EVERY_CASE]:
         frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
-        frame["line"] = frame["line"].map(line_names.line_names(found))
+        short = line_names.line_names(found)
+        frame["line"] = [short[line] for line in frame["line"]]
         for name in frame.columns.intersection(SHARES):
             frame[name] *= 100
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS, placeholder="–")
