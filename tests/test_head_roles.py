@@ -25,7 +25,7 @@ from tests.samples import examples
 from tests.strategies import configs
 from tests.test_constructed import alike
 
-BUILT = ["same word", "one back", "first word", "three back", "nearby", "same word, one back", "uniform"]
+BUILT = ["same word", "one back", "first word", "three back", "nearby", "itself, one back", "uniform"]
 CAUSAL = MASKS["causal"].square(18, 18, 4)
 
 

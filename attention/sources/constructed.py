@@ -105,13 +105,12 @@ def random(head: int) -> bool:
 def rule(head: int) -> tuple[str | int, ...]:
     """Returns the kinds of keys that a head was built to attend to, as `analysis.built_roles` names them.
 
-    A number is that of tokens back, and `{unit}` is what a token is called.
+    A number is that of tokens back, and `{unit}` is what a token is called. Where a head compares words and positions, earlier
+    copies of a word are too far away: of equal words, only the word itself has weight.
     """
     short, long = OFFSETS[head // 8 % 4]
-    same = "same {unit}"
-    return ((same,), (short,), ("first {unit}",), (long,), ("nearby",), (same, short), ("uniform",), ("random",))[
-        head % 8
-    ]
+    first, same = "first {unit}", "same {unit}"
+    return ((same,), (short,), (first,), (long,), ("nearby",), ("itself", short), ("uniform",), ("random",))[head % 8]
 
 
 def values_to_output(c: int, heads: int, width: int, own: int) -> tuple[Float[Tensor, "c h_e"], Float[Tensor, "h_e c"]]:

@@ -22,8 +22,8 @@ BLIND = (
 )
 METHOD = (
     "Groups of r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1, without the "
-    "uptraining). Cache: one layer, {tokens:,} tokens, d_head {d_head}. In the grid above, heads with the "
-    "same “kv” number share.{drawn}"
+    "uptraining). Cache: one layer, {tokens:,} tokens, d_head {d_head}. Heads that share have the same "
+    "“kv” number in the grid above.{drawn}"
 )
 DRAWN = " The current setting draws shared projections instead of averaging."
 USE_HELP = "Uses {name} attention: {kv_heads} averaged key-value heads"
