@@ -211,14 +211,14 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 def break_even(base: Line, other: Line) -> str:
     """Says from which length the other line is faster, without and with transfers; empty if they have no length in common.
 
-    If fewer than half of the lengths have stable times on both, the sentence says that the length is not known.
+    If fewer than half of the lengths have stable times on both, the sentence says that the length is not certain.
     """
     points = [speed_ups(base, other, transfer) for transfer in (False, True)]
     loose, count = sum(not point.settled for point in points[0]), len(points[0])
     if not count:
         return ""
     if 2 * loose > count:
-        return f"faster from a length that is not known, as times are unstable at {loose} of {count} lengths"
+        return f"faster from a length that is not certain, as times are unstable at {loose} of {count} lengths"
     both = [each for some in points if (each := crossover(some))]
     alone, moved = (each.without_note for each in both)
     copied = "also including the copy" if alone == moved else f"including the copy, {moved}"
