@@ -46,7 +46,9 @@ def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     assert said.startswith("Test CPU, 2 cores, 2 threads had other work in 83% of its measurements")
     assert "1 of 3 cases are unstable: their times are upper bounds. Measure again at a quieter time" in said
     (recorded,) = disturbance_sentences([replace(each, source="x.json") for each in here])
-    assert recorded.endswith("1 of 3 cases are unstable: their times are upper bounds."), "nobody can measure it again"
+    assert recorded.endswith("1 of 3 cases are unstable: their times are upper bounds."), (
+        "a recording cannot be measured again"
+    )
     (fine,) = disturbance_sentences(here[:2])
     assert fine.endswith("All cases are stable nevertheless.")
 

@@ -175,6 +175,9 @@ function roundUp(least) {
  * @param {{ row: number, column: number, query: number, key: number }} cell
  */
 export function labelSelected(square, data, plan, { row, column, query, key }) {
+  const picked = [row, column, query, key].join();
+  if (square.dataset.picked === picked && square.querySelector(".picked")) return;  // most moves of a pointer
+  square.dataset.picked = picked;
   for (const old of square.querySelectorAll(".picked")) old.remove();
   const [rowName, columnName] = isNamed(data)
     ? [data.tokens[row], keyTokens(data)[column]] : [query, key].map(position);

@@ -133,6 +133,14 @@ export function position(token) {
 }
 
 /**
+ * @param {number} first
+ * @param {number} last
+ */
+function range(first, last) {
+  return last > first ? `${position(first)}–${position(last)}` : position(first);
+}
+
+/**
  * A token in words, or the range of those of a cell: “boat” (17), 17, or 16 to 23.
  * @param {{ token: number, name: string | undefined, last: number }} token  `last`: the last one of a range
  */
@@ -176,7 +184,7 @@ export function rowSum({ rest, sum }) {
 export function pooledText({ sampled, pool, several, queryCount, keyCount, at, ranges }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
   if (ranges && at) {
-    const [queries, keys] = ranges.map(([first, last]) => `${position(first)}${last > first ? `–${position(last)}` : ""}`);
+    const [queries, keys] = ranges.map(([first, last]) => range(first, last));
     return `${which} of queries ${queries} and keys ${keys}`;
   }
   const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${queryCount} × ${keyCount}`;
@@ -196,7 +204,7 @@ export function spokenCell({ title, pair, weight, masked, even, blind, sides }) 
 
 /** @param {{ first: number, last: number }} queries */
 export function rowName({ first, last }) {
-  return last > first ? `Queries ${position(first)}–${position(last)}` : `Query ${position(first)}`;
+  return `${last > first ? "Queries" : "Query"} ${range(first, last)}`;
 }
 
 /**

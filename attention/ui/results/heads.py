@@ -126,10 +126,14 @@ def cells(config: Config) -> Task[Cells]:
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums, softmax.signed))
 
 
-@RESULTS
-def is_pattern_hidden(config: Config) -> Task[bool]:
+def is_pattern_hidden(config: Config) -> bool:
     """Whether the map of the selected head in the grid does not show on which keys its large weights are."""
     tile = -(-max(config.tokens, config.n_keys) // theme.side(config.heads))
+    return tile > 1 and _is_hidden_by_pooling(config, tile)  # most texts have a cell per token, and need no task
+
+
+@RESULTS
+def _is_hidden_by_pooling(config: Config, tile: int) -> Task[bool]:
     return after_trace(config, lambda found: hidden_by_pooling(found.weights[config.head], found.mask, tile))
 
 
