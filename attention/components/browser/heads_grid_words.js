@@ -204,7 +204,7 @@ export function spokenCell({ title, pair, weight, masked, even, blind, sides }) 
 
 /** @param {{ first: number, last: number }} queries */
 export function rowName({ first, last }) {
-  return `${last > first ? "Queries" : "Query"} ${range(first, last)}`;
+  return last > first ? `Queries ${range(first, last)}` : `Query ${range(first, last)}`;
 }
 
 /**
