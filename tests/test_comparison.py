@@ -114,10 +114,10 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
     assert "unstable" not in crossover(speed_ups(slow[1:], fast)).sentence
     assert crossover(speed_ups(slow[:1], fast)) is None
     (said,) = comparison.crossovers([*slow[:1], *fast])
-    assert said.endswith("faster from a length that is not certain, as times are unstable at 1 of 1 lengths")
+    assert said.endswith("roughly, as times are unstable at 1 of 1 lengths")
     loose = [make_timing(n, seconds, settled=False) for n, seconds in ((64, 1.0), (128, 4.0))]
     (said,) = comparison.crossovers([*loose, slow[2], *fast])
-    assert said.endswith("as times are unstable at 2 of 3 lengths"), "upper bounds give no length"
+    assert said.endswith("as times are unstable at 2 of 3 lengths"), "a rough answer says so"
 
 
 def test_what_was_timed_once_has_no_band():

@@ -80,7 +80,10 @@ def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_
     loose = [lowest(n, n / 64, None, load=9.0, quiet=1, settled=False) for n in LENGTHS]
     test = run(sweep=sweep(*loose))
     assert "had other work in 83% of its measurements" in page_text(test)
-    assert "3 of 3 cases are unstable: their times are upper bounds. Measure again at a quieter time" in page_text(test)
+    assert (
+        "3 of its 3 cases at these settings are unstable: their times are upper bounds. Measure again at a quieter time"
+        in page_text(test)
+    )
     assert (
         "No exponent for 1 line: fewer than 3 lengths are stable; try a larger time budget or a quieter machine"
         in page_text(test)

@@ -12,7 +12,7 @@ from attention.charts import open_marks
 from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
-from attention.charts.timing_axes import time_ticks
+from attention.charts.timing_axes import length_ticks, time_ticks
 from attention.charts.timing_marks import FONT, TOOLBAR, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
@@ -26,6 +26,7 @@ ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyon
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about<br>{length:,.0f} {unit}", "about equal"
+ROUGH = "between {0:,}<br>and {1:,} {unit}"
 TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
 COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
 
@@ -47,15 +48,12 @@ def figure(found: BreakEven) -> go.Figure:
     copied = SLOWER.format(times=longer) if longer else COPIED.format(times=copied)
     says = TIMES.format(roughly="roughly " * found.is_rough, alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
-    if found.crosses and found.moved.length:
-        says = EQUAL if found.is_equal_at_first else CROSSING
-        _mark(shown, found.moved.length, lengths, gpu[0], says.format(length=found.crossing, unit=unit))
+    _mark_break_even(shown, found, lengths, gpu, unit)
     if found.open_marks:
         _explain_open_marks(shown, found)
     for trace in _traces(shown):
         trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
-    named = lengths[::-1][:: -(-len(lengths) // TICKS)]
-    ticks = {"tickvals": named, "ticktext": [f"{n:,}" for n in named], "tickangle": 0}
+    ticks = length_ticks(lengths, TICKS) | {"tickangle": 0}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
     shown.update_layout(
@@ -159,6 +157,18 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
     letters = max(map(len, says.split("<br>")))
     place["yshift"] = LABEL + clear_shift(shown, place["x"], high, HEIGHT, ends, letters * LABEL)
     shown.add_annotation(text=says, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
+
+
+def _mark_break_even(
+    shown: go.Figure, found: BreakEven, lengths: list[int], gpu: tuple[list[float], ...], unit: str
+) -> None:
+    """Marks where the line of the CPU meets that of the GPU with the copy, or that without, if it is slower with it."""
+    copied = found.moved.length is not None
+    at, crossing = found.meeting(copied), found.moved if copied else found.alone
+    if at is None:
+        return
+    says = EQUAL if found.is_equal_at_first(copied) else ROUGH if found.is_rough else CROSSING
+    _mark(shown, at, lengths, gpu[0 if copied else -1], says.format(*crossing.around or (), length=at, unit=unit))
 
 
 def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:

@@ -143,7 +143,7 @@ def name_lines(
         if is_behind:
             place |= {"xanchor": "left", "xshift": 8}
         elif abs(shift) > FAR:
-            stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": PLOTLY_TEXT, "standoff": 4}
+            stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": "gray", "standoff": 4}
             text = escape(name) if bare else text
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from attention.timing.units import seconds, size
 
 PREFIXES = ("", "k", "M", "G", "T", "P")  # of operations per second
+
+
+def length_ticks(lengths: Sequence[int], most: int) -> dict[str, Any]:
+    """Returns a tick at each length, of which at most `most` have a number, among them the longest."""
+    step = -(-len(lengths) // most)
+    numbers = [f"{length:,}" if at % step == 0 else "" for at, length in enumerate(reversed(lengths))]
+    return {"tickvals": list(lengths), "ticktext": numbers[::-1], "ticks": "outside", "ticklen": 4, "tickcolor": "gray"}
 
 
 def time_ticks(low: float, high: float) -> dict[str, Any]:

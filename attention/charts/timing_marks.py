@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 from attention.charts import open_marks, theme
 from attention.charts.line_ends import NARROW as NARROW_CHART
 from attention.charts.line_ends import name_lines
+from attention.charts.timing_axes import length_ticks
 from attention.charts.timing_look import Look, open_symbol
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, line_names
@@ -63,12 +64,10 @@ def figure(
     axis: dict[str, Any] = {"type": "log", "title": axis_title(timings)}
     if at:
         ticks = [n for n in at if n & (n - 1) == 0] or at
-        ticks = ticks[::-1][:: -(-len(ticks) // MOST_TICKS)][::-1]
+        axis |= length_ticks(ticks, MOST_TICKS)
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
             "tickfont": {"size": 12},
-            "tickvals": ticks,
-            "ticktext": [f"{n:,}" for n in ticks],
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}

@@ -7,6 +7,7 @@ The parts of the figures are in `timing_marks.py` and `timing_limits.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf, log10
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -17,7 +18,7 @@ from attention.charts.timing_axes import rate_ticks, ratio_ticks, size_ticks, ti
 from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
-from attention.timing import comparison, convergence, footprint, line_names
+from attention.timing import chart_findings, comparison, convergence, footprint, line_names
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
@@ -118,10 +119,19 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
+        if points and look.is_named(points[0]) and chart_findings.rising_lengths(points):
+            _name_ends(figure, points, xs, ys)
     figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
     marks.finish(figure, timings, below=0.2, narrow=ROOFLINE)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure
+
+
+def _name_ends(figure: go.Figure, points: Sequence[Timing], xs: Sequence[float], ys: Sequence[float]) -> None:
+    """Writes the shortest and the longest length below the first and the last mark of a line."""
+    for at in (at for at in (0, -1) if 0 < xs[at] < inf and 0 < ys[at] < inf):
+        place = {"x": log10(xs[at]), "y": log10(ys[at]), "yshift": -13, "showarrow": False}
+        figure.add_annotation(text=f"{points[at].length:,}", font={"size": 11, "color": theme.PLOTLY_TEXT}, **place)
 
 
 def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:

@@ -74,7 +74,7 @@ class BreakEven:
         copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
         if self.moved.length is None:
             copied = ["at no length faster"]
-        elif self.moved.length > shortest and not self.is_equal_at_first:
+        elif self.moved.length > shortest and not self.is_equal_at_first():
             copied = [f"faster from about {self.moved.length:,.0f} tokens on", copied[1]]
         return f"It is {alone}. With the copy to the GPU and back, it is {' and '.join(copied)}."
 
@@ -107,11 +107,10 @@ class BreakEven:
         loose = [each for each in self.beside if each.kind != RECORDED]
         return NOT_COMPARED if loose else ""
 
-    @property
-    def is_equal_at_first(self) -> bool:
-        """Whether both take equally long at the shortest length, with the copy, and the GPU is faster at all longer ones."""
+    def is_equal_at_first(self, copied: bool = True) -> bool:
+        """Whether both take equally long at the shortest length, with or without the copy, and the GPU is then faster."""
         ratios = cpu_gpu_summary.ratios(self.cpu, self.gpu)
-        first, *others = (each.moved for each in ratios if each.is_stable or self.is_rough)
+        first, *others = (each.moved if copied else each.alone for each in ratios if each.is_stable or self.is_rough)
         return abs(first - 1) <= EQUAL and all(each > 1 for each in others)
 
     def _is_first(self, length: int) -> bool:
@@ -133,19 +132,15 @@ class BreakEven:
         ratio = self._ratio(length, copied=True)
         return cpu_gpu_summary.times(self._round(1 / ratio)) if ratio < 1 else ""
 
-    @property
-    def crossing(self) -> float | None:
-        """The length at which the lines of the CPU and of the GPU with the copy meet, as it is written."""
-        return None if self.moved.length is None else self._round(self.moved.length)
-
     def _round(self, value: float) -> float:
         return float(f"{value:.2g}") if self.is_rough else value
 
-    @property
-    def crosses(self) -> bool:
-        """Whether the lines of the CPU and of the GPU with the copy meet between the first and the last length."""
-        since = self.moved.length
-        return since is not None and (since > self.moved.shortest or self.is_equal_at_first)
+    def meeting(self, copied: bool) -> float | None:
+        """The length at which the lines of the CPU and of the GPU, with or without the copy, meet; None if they do not."""
+        found = self.moved if copied else self.alone
+        if self.is_equal_at_first(copied):
+            return float(found.shortest)
+        return found.length if found.length and found.length > found.shortest else None
 
     def _as_fast(self, length: int, copied: bool = False) -> str:
         is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL
@@ -230,8 +225,8 @@ def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEv
 def pair(timings: Iterable[Timing]) -> list[Timing]:
     """Returns the timings of the first CPU and GPU with the same implementation and sizes, at their common lengths.
 
-    The copy to the GPU was timed, and there are at least two lengths; a pair with stable times comes first. Empty if there is
-    none.
+    The copy to the GPU was timed, and there are at least two lengths; a pair with stable times comes first, then the kernel that
+    models run. Empty if there is none.
     """
     found = recordings.lines(comparison.with_times(timings))
     pairs: list[tuple[list[Timing], list[Timing]]] = []
@@ -241,8 +236,14 @@ def pair(timings: Iterable[Timing]) -> list[Timing]:
         if len(common) > 1:
             cpu, gpu = ([each for each in line if each.length in common] for line in (found[base], gpu))
             pairs.append((cpu, gpu))
-    pairs.sort(key=lambda each: not any(point.settled for point in comparison.speed_ups(*each)))
+    pairs.sort(
+        key=lambda each: (not any(point.settled for point in comparison.speed_ups(*each)), not _is_fused(each[1]))
+    )
     return [timing for line in pairs[0] for timing in line] if pairs else []
+
+
+def _is_fused(line: list[Timing]) -> bool:
+    return line[0].implementation in ONE_KERNEL
 
 
 def of_pair(timings: Iterable[Timing]) -> BreakEven | None:

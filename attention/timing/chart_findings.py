@@ -14,6 +14,7 @@ from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
 from attention.timing.data_sheets import DATA_SHEETS, sheet_name
+from attention.timing.line_choice import USUAL
 from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.line_names import namer
 from attention.timing.ratio_finding import ratio_finding
@@ -66,10 +67,9 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(rises) < len(known) or len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
-    said = [
-        f"With {known[0][0].implementation}, from {first.over} twice the text takes {name} {first.factor} times as long on "
-        "average"
-    ]
+    kernel = known[0][0].implementation
+    start = "From" if kernel == USUAL[0] else f"With {kernel}, from"
+    said = [f"{start} {first.over} twice the text takes {name} {first.factor} times as long on average"]
     return ", ".join([*said, *(f"{name} {rise.factor} times" for name, rise in others)]) + "."
 
 

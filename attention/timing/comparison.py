@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
@@ -36,7 +36,8 @@ class Crossover:
     """The length from which the other line is faster (None: at no length), with an interval from `low` to `high`.
 
     `low` None or the shortest length: the crossover may be shorter. `high` None: it may be beyond the longest length.
-    `loose`: the number of lengths left out because a time is not stable.
+    `loose`: the number of lengths left out because a time is not stable. `around`: the lengths next to the crossover that were
+    timed, the same one twice if it is the shortest.
     """
 
     length: float | None
@@ -45,6 +46,7 @@ class Crossover:
     shortest: int
     longest: int
     loose: int = 0
+    around: tuple[int, int] | None = None
 
     @property
     def sentence(self) -> str:
@@ -66,6 +68,13 @@ class Crossover:
         if (self.low is None or self.low <= self.shortest) and self.high is None:
             return f"faster from a length between {self.shortest:,} and {self.longest:,} tokens that these times leave open"
         return f"faster from about {self.length:,.0f} tokens on{self._interval}"
+
+    @property
+    def rough(self) -> str:
+        """From which length on the other line is faster, where an interpolated length would say more than unstable times do."""
+        if self.length is None or self.around is None or self.length <= self.shortest:
+            return self.without_note
+        return "faster from somewhere between {:,} and {:,} tokens on".format(*self.around)
 
     @property
     def _interval(self) -> str:
@@ -116,7 +125,10 @@ def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
     ends = [(point.length, point.low, point.high) for point in used]
     low, high = ({length: end[at] for length, *end in ends if end[at] is not None} for at in (0, 1))
     middle, soonest, latest = map(_crossing, ({point.length: point.ratio for point in used}, high, low))  # pyright: ignore[reportArgumentType]  None is a bound that is not known
-    return Crossover(middle, soonest, latest, used[0].length, used[-1].length, len(speed_ups) - len(used))
+    lengths = [point.length for point in used]
+    above = next((n for n in lengths if middle is not None and n >= middle), None)
+    around = (lengths[max(0, lengths.index(above) - 1)], above) if above is not None else None
+    return Crossover(middle, soonest, latest, lengths[0], lengths[-1], len(speed_ups) - len(used), around)
 
 
 def _crossing(found: dict[int, float]) -> float | None:
@@ -211,18 +223,20 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 def break_even(base: Line, other: Line) -> str:
     """Says from which length the other line is faster, without and with transfers; empty if they have no length in common.
 
-    If fewer than half of the lengths have stable times on both, the sentence says that the length is not certain.
+    If fewer than half of the lengths have stable times on both, all times are compared, roughly.
     """
     points = [speed_ups(base, other, transfer) for transfer in (False, True)]
     loose, count = sum(not point.settled for point in points[0]), len(points[0])
     if not count:
         return ""
-    if 2 * loose > count:
-        return f"faster from a length that is not certain, as times are unstable at {loose} of {count} lengths"
+    is_rough = 2 * loose > count
+    if is_rough:
+        points = [[replace(point, settled=True) for point in some] for some in points]
     both = [each for some in points if (each := crossover(some))]
-    alone, moved = (each.without_note for each in both)
+    alone, moved = (each.rough if is_rough else each.without_note for each in both)
     copied = "also including the copy" if alone == moved else f"including the copy, {moved}"
-    return f"{alone}{',' if alone == moved else ';'} {copied}{both[0].note}"
+    note = f"; roughly, as times are unstable at {loose} of {count} lengths" if is_rough else both[0].note
+    return f"{alone}{',' if alone == moved else ';'} {copied}{note}"
 
 
 # all axes but implementation and length

@@ -84,7 +84,7 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     if not visits or visits - quiet < BUSY * visits:
         return ""
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
-    rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds."
+    rest = f"{loose} of its {len(timings)} cases at these settings are unstable: their times are upper bounds."
     rest += "" if timings[0].source else f" {WAY_OUT.format(alone)}"
     return (
         f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements. Medians leave these out if others remain. "

@@ -9,6 +9,7 @@ from attention.timing import comparison, convergence
 from attention.timing.break_even import EQUAL
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
+from attention.timing.line_choice import USUAL
 from attention.timing.line_names import machine_in_sentence, namer
 from attention.timing.recordings import Timing
 
@@ -34,11 +35,13 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
             if of_devices
             else (fast[0].implementation, against)
         )
-        how = name(fast[0])
-        where = f"With {how}" if of_devices else f"On {machine_in_sentence(fast[0])}"
-        said = f"{where}{', copying included' * transfer}, "
+        parts = [name(fast[0])] * (fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
+        said = f"with {' and '.join(parts)}, " if parts else ""
+        if not of_devices:
+            said = f"on {machine_in_sentence(fast[0])}, "
         said += _faster(what, than, crossing, used, "roughly " * (used is not stable))
         why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
+        said = f"{said[:1].upper()}{said[1:]}"
         return f"{said}." if used is stable else f"{said} ({why})."
     return ""
 
@@ -55,11 +58,10 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
         return f"{what} is {ratio} as {than} at {last.length:,} tokens"
     if abs(first.ratio - 1) <= EQUAL:
         return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
-    on = (
-        f"about {_round(since, digits):,.0f} tokens on"
-        if since > shortest
-        else f"{shortest:,} tokens on, the shortest length"
-    )
+    on = f"{shortest:,} tokens on, the shortest length"
+    if since > shortest and crossing.around:
+        about = "somewhere between {:,} and {:,}".format(*crossing.around) if roughly else f"about {since:,.0f}"
+        on = f"{about} tokens on"
     return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"
 
 

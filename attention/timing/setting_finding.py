@@ -15,14 +15,13 @@ from attention.timing.units import seconds
 
 ALIKE = "1"  # times as long, rounded
 CAUSAL = (
-    "A causal mask leaves out half of the operations. Where it takes about as long as the full mask, the time does not go into "
-    "operations, or the kernel does not skip them."
+    "At {length:,} tokens {device} takes about as long with a causal mask, although half of the operations are left out: its "
+    "time goes elsewhere, or the kernel does not skip them."
 )
-MOST = 2  # settings that are compared with the fastest one
 
 
 def setting_finding(timings: Iterable[Timing]) -> str:
-    """Returns the fastest setting of a device, a GPU if one has several, and what changes one thing in it; empty if nothing does.
+    """Returns the fastest setting of a device, a GPU if one has several, and the slowest that differs in one thing, if any does.
 
     The settings are compared by one implementation, at the longest length at which all of them have a time: roughly, if one of
     two times is unstable.
@@ -57,8 +56,12 @@ def alike_masks(timings: Iterable[Timing]) -> str:
     for timing in (timing for timing in comparison.with_times(timings) if timing.settled):
         key = replace(timing.case, mask="full"), timing.origin
         timed.setdefault(key, {})[timing.mask] = timing
-    pairs = [(found["full"].seconds, found["causal"].seconds) for found in timed.values() if len(found) > 1]
-    return CAUSAL if any(times(max(pair) / min(pair)) == ALIKE for pair in pairs) else ""
+    pairs = [tuple(found.values()) for found in timed.values() if len(found) > 1]
+    alike = [a for a, b in pairs if times(max(a.seconds, b.seconds) / min(a.seconds, b.seconds)) == ALIKE]
+    longest = max(alike, key=lambda timing: timing.length, default=None)
+    if longest is None:
+        return ""
+    return CAUSAL.format(length=longest.length, device=machine_in_sentence(longest))
 
 
 def _time(timing: Timing) -> float:
@@ -66,20 +69,20 @@ def _time(timing: Timing) -> float:
 
 
 def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
-    """The sentence about the fastest timing of one length, and those that differ from it in one thing; empty if none does.
+    """The sentence about the fastest timing of one length, and the slowest that differs from it in one thing; empty if none does.
 
     `shortest`: the timings of the shortest length, at which another one may be faster.
     """
     first = min(found, key=_time)
-    others = sorted((each for each in found if len(axes_text(each, [first, each])) == 1), key=_time, reverse=True)
-    said = [f"{_as_long(each, first)} with {setting_text(each, [first, each])}" for each in others[:MOST]]
-    if not said:
+    others = [each for each in found if len(axes_text(each, [first, each])) == 1]
+    if not others:
         return ""
+    other = max(others, key=_time)
     taken = seconds(first.seconds) if first.settled else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
-    takes = f"{machine_in_sentence(first)} takes {taken} with {setting_text(first, found)}"
     unit = "keys" if first.queries else "tokens"
-    before = filter(None, (_before(each, first, shortest) for each in others[:MOST]))
-    return " ".join([f"At {first.length:,} {unit} {takes}; it takes {' and '.join(said)}.", *before])
+    longer = f"{_as_long(other, first)} with {setting_text(other, [first, other])}"
+    said = f"{machine_in_sentence(first)} takes {taken} with {setting_text(first, found)}, and {longer}"
+    return " ".join(filter(None, [f"At {first.length:,} {unit} {said}.", _before(other, first, shortest)]))
 
 
 def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:

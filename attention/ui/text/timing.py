@@ -1,6 +1,6 @@
 """The words of the Timing page that belong to no single chart."""
 
-LINES = "Line by line: every implementation and size, here and in recordings"
+LINES = "What this server measures, line by line"
 HOW = "How it is measured"
 PUBLISHED = "CPU against GPU at the sizes of published figures"
 SIZES_LABEL = "Sizes"
@@ -170,6 +170,7 @@ AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a 
 }
 WITHOUT_COPY = "Times of a GPU are without the copy to it: see *Copy*."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
+LEFT_OUT = "Not drawn: {lengths}, timed on one of the two only."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSS = "{name}: {gloss}."
 N_BY_N = "n × n: one matrix of n × n numbers per head."
@@ -212,7 +213,7 @@ MORE_VALUES = "{names} and so on"
 AGAINST = "Times as fast as"
 TRANSFER = "Count the copy"
 BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
-PNG = "PNG: use the camera button above the chart."
+PNG = "PNG: point at the chart, or tap it, and use the camera button above it."
 NO_PAIR = "No selected setting was timed on both a CPU and another device."
 MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose lines* above the chart."
 GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")

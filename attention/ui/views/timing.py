@@ -71,12 +71,14 @@ def view(timed: Timed) -> None:
     timing_browser.draw_measured(timed, [] if found.follows else others, found.follows)
     if task is not None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
-    if found.follows:
+    if found.apart:  # which the choice of sizes can't leave
         with st.expander(text.PUBLISHED, icon=":material/stacked_line_chart:"):
             timing_versus.draw(replace(timed, picture="time") if timed.picture == LINES else timed, compared)
-    else:
-        with st.expander(text.LINES, expanded=task is not None and task.open, icon=":material/stacked_line_chart:"):
+    elif not found.follows and task is not None:
+        with st.expander(text.LINES, expanded=task.open, icon=":material/stacked_line_chart:"):
             live(timed, False)
+    elif not found.follows:
+        _gpu_or_how(timed.sweep, found.timings)
     timing_recordings.draw(sweep)
     with st.expander(text.HOW, icon=":material/science:"):
         st.markdown(text.METHOD)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from attention.charts import line_ends
-from attention.timing import chart_findings, comparison, line_names, recordings, setting_finding
+from attention.timing import chart_findings, comparison, cpu_gpu_summary, line_names, recordings, setting_finding
+from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
 from attention.ui.text import timing as text
 
@@ -19,11 +20,12 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
     found = [
         _medians(shown) if chart != "memory" else "",
         setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
+        setting_finding.alike_masks(shown) if chart == "time" else "",
         *_names(shown),
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
-        setting_finding.alike_masks(shown) if chart == "time" else "",
         chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
+        _left_out(shown, selected) if chart == BREAK_EVEN else "",
         text.AT_MOST.get(chart, "") if loose and all(timing.quickest for timing in loose) else "",
         *(_reasons(shown) if chart == "time" else []),
     ]
@@ -37,6 +39,15 @@ def _medians(shown: list[Timing]) -> str:
     known = {timing.origin for timing in timed if timing.is_minimum}
     lacking = dict.fromkeys(line_names.machine_in_sentence(timing) for timing in timed if timing.origin not in known)
     return text.MEDIANS.format(machine=text.AND.join(lacking)) if lacking and known else ""
+
+
+def _left_out(shown: list[Timing], selected: list[Timing]) -> str:
+    """The lengths at which only one of the two machines of a break-even was timed."""
+    alike = [
+        timing for timing in comparison.with_times(selected) if comparison.kind(timing) == comparison.kind(shown[0])
+    ]
+    lengths = sorted({timing.length for timing in alike} - {timing.length for timing in shown})
+    return text.LEFT_OUT.format(lengths=cpu_gpu_summary.name_lengths(lengths)) if lengths else ""
 
 
 def _names(shown: list[Timing]) -> list[str]:

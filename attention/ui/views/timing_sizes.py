@@ -53,7 +53,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             _published(timed)
         else:
             first = [BREAK_EVEN] * (sizes == ONE_TEXT)
-            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, sizes == ONE_TEXT)
+            is_plain = BREAK_EVEN not in charts or all(getattr(timed, key) == value for key, value in FIRST.items())
+            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, sizes == ONE_TEXT and is_plain)
 
 
 def settings_text(shown: Sequence[Case]) -> str:
@@ -114,7 +115,7 @@ def follow(timed: Timed) -> None:
 def choose_chart(offered: list[str], crosses: bool = False, of_one_text: bool = False) -> None:
     """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one.
 
-    `of_one_text`: whether the break-even is that of one text, with which the page opens.
+    `of_one_text`: whether the break-even is that of one text, with which the page opens, rather than of what was ticked.
     """
     key = OTHER if crosses else CHART
     if crosses or page.widgets().get(key) not in offered:
