@@ -26,7 +26,7 @@ ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyon
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about<br>{length:,.0f} {unit}", "about equal"
-ROUGH = "between {0:,}<br>and {1:,} {unit}"
+ROUGH = "between<br>{0:,} and {1:,}"
 TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
 COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
 

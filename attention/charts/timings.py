@@ -128,10 +128,11 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
 
 
 def _name_ends(figure: go.Figure, points: Sequence[Timing], xs: Sequence[float], ys: Sequence[float]) -> None:
-    """Writes the shortest and the longest length below the first and the last mark of a line."""
-    for at in (at for at in (0, -1) if 0 < xs[at] < inf and 0 < ys[at] < inf):
-        place = {"x": log10(xs[at]), "y": log10(ys[at]), "yshift": -13, "showarrow": False}
-        figure.add_annotation(text=f"{points[at].length:,}", font={"size": 11, "color": theme.PLOTLY_TEXT}, **place)
+    """Writes the shortest length before the first mark of a line, and the longest behind the last."""
+    for at, side, shift in ((0, "right", -6), (-1, "left", 6)):
+        if 0 < xs[at] < inf and 0 < ys[at] < inf:
+            place = {"x": log10(xs[at]), "y": log10(ys[at]), "xanchor": side, "xshift": shift, "showarrow": False}
+            figure.add_annotation(text=f"{points[at].length:,}", font={"size": 11, "color": theme.PLOTLY_TEXT}, **place)
 
 
 def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:

@@ -7,8 +7,9 @@ its two times repeat; a crossover is computed from stable ratios only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
@@ -212,12 +213,17 @@ def busy(timings: Iterable[Timing]) -> list[str]:
 Line = list[Timing]
 
 
-def crossovers(timings: Iterable[Timing]) -> list[str]:
-    """Says from which length each other device is faster than the CPU, without and with transfers."""
+def crossovers(timings: Iterable[Timing], names: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Says from which length each other device is faster than the CPU, without and with transfers.
+
+    `names`: shorter names of lines by label, and of machines by origin.
+    """
     found = lines(timings)
     pairs = across_devices(found, lambda timing: timing.device == "cpu")
     told = [(other, found[base][0].origin, break_even(found[base], found[other])) for base, other in pairs]
-    return [f"{other} against {origin}: {sentence}" for other, origin, sentence in told if sentence]
+    return [
+        f"{names.get(other, other)} against {names.get(origin, origin)}: {said}" for other, origin, said in told if said
+    ]
 
 
 def break_even(base: Line, other: Line) -> str:

@@ -257,7 +257,8 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
 
 def _pays(drawn: list[Timing]) -> None:
     """Draws a sentence for each pair of a CPU and another device among the lines that are drawn."""
-    said = comparison.crossovers(drawn) or [text.NO_PAIR]
+    names = line_names.line_names(drawn) | line_names.machine_names(drawn)
+    said = comparison.crossovers(drawn, names) or [text.NO_PAIR]
     st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
         st.caption(text.MORE_PAIRS.format(count=len(said) - SENTENCES))
