@@ -29,7 +29,7 @@ SECRET = "quetzal"
 GOOD: dict[
     str, tuple[str, dict[str, Any], tuple[str, str]]
 ] = {  # a change that every page takes, and what its link says then
-    "/": ("story_temperature", {"double_array_value": [2.0]}, ("start", "temperature.2.0")),
+    "/": ("story_temperature", {"string_array_value": ["2"]}, ("start", "temperature.2.0")),
     "timing": ("sweep_seed", {"int_value": 77}, ("seed", "77")),
     "training": ("train_seed", {"int_value": 77}, ("train_seed", "77")),
     "examples": ("about", {"string_value": "masks"}, ("about", "masks")),

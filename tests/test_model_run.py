@@ -250,7 +250,11 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     warm = page_text(open_step(test, "weigh", temperature=4.0))
     assert f"a weight of **{format_percent(float(expected.max()))}** at temperature 4." in warm
     assert "Not as trained: temperature 4" in warm
-    assert text_start.OWN_TAKE_OVER in page_text(open_step(test, "take over", temperature=4.0))
+    combined = page_text(open_step(test, "take over", temperature=4.0))
+    assert (
+        text_start.OWN_NOT_COMPARED.format(query=f"“{words[first]}”") in combined
+        and "each times its weight (" in combined
+    )
     back = type_on_start(test, "")
     assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")
     assert "“bank” puts" in page_text(back) and segments(back, "story_sentence")[-1].startswith("She opened")
@@ -263,7 +267,7 @@ def own_sentence_source(test: AppTest) -> str:
 
 def open_step(test: AppTest, step: str, temperature: float) -> AppTest:
     test.button(key=f"next {step}").click().run()
-    return test.slider(key="story_temperature").set_value(temperature).run()
+    return test.select_slider(key="story_temperature").set_value(temperature).run()
 
 
 def test_a_link_to_a_sentence_on_start_opens_it_again_and_leads_to_all_its_heads():

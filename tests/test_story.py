@@ -174,12 +174,9 @@ def test_the_finding_is_true_of_what_is_shown():
     assert f"a weight of **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
     assert "In all six layers together" not in words(test)  # that is recorded with the model's own temperature
-    assert "“money” is the closest of these words before (" in words(
-        test
-    ) and "and **after six layers** (0.678), with all heads and feed-forward layers; “account” gains most." in words(
-        test
-    )
-    test.slider(key="story_temperature").set_value(1.0).run()
+    assert "**After all six layers,** the closest of these words is “money” (0.678), as before (" in words(test)
+    assert "; “account” gains most." in words(test)
+    test.select_slider(key="story_temperature").set_value(1.0).run()
     assert "In all six layers together, “bank” comes much closer to **“account”** than to “river”." in words(test)
     found = moves("account", SENTENCES["account"].word, row(sentence="account"))
     changes = {move.word: move.layers - move.before for move in found}
@@ -211,7 +208,7 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little
     said = words(visit({ENTRY: "~".join(["step.take over", *(f"{name}.{value}" for name, value in changed.items())])}))
     changes = [move.change for move in moves("river", 5, row(**changed))]
     assert (min(changes), max(changes)) == pytest.approx(ends, abs=5e-5)
-    assert expected.format(least=0.005) in said and "moves it most towards" not in said
+    assert expected.format(least=0.005) in said and "**This head alone:** most" not in said
 
 
 def test_a_change_that_is_labelled_0_005_is_not_called_less():
@@ -221,27 +218,36 @@ def test_a_change_that_is_labelled_0_005_is_not_called_less():
     assert text.MOVED_TO_NONE.format(least=0.005) in words(visit({ENTRY: packed}))
 
 
-@pytest.mark.parametrize("query", [3, 8])
-def test_what_a_word_like_on_or_river_becomes_is_not_shown_and_one_click_selects_the_word_whose_is(query):
+@pytest.mark.parametrize(
+    ("query", "headline"),
+    [
+        (2, "After all six layers, “sat” is closest to **“deposit”** of the 4 words compared, as it was before."),
+        (8, "“river” was closer to “deposit” than to **“money”**; after all six layers, it is the other way round."),
+    ],
+)
+def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):
     test = visit({ENTRY: f"step.take over~query.{query}"})
-    assert "moves it most" not in words(test) and not test.get("vega_lite_chart")
-    test.button(key="select word").click().run()
-    assert (
-        "**This head alone** moves it most towards “river” (+0.016)" in words(test)
-        and len(test.get("vega_lite_chart")) == 2
-    )
-    assert test.query_params == {ENTRY: "step.take over"}
+    assert headline in words(test) and "**After all six layers,**" in words(test)
+    assert not test.exception and len(test.get("vega_lite_chart")) == 2
+
+
+@pytest.mark.parametrize("temperature", [0.35, 1.0, 7.4, 20.0])
+def test_the_stops_of_the_temperature_have_that_of_a_link_and_most_of_them_are_in_its_useful_part(temperature):
+    test = visit({ENTRY: f"temperature.{temperature}"})
+    slider = test.select_slider(key="story_temperature")
+    assert not test.exception and slider.value == temperature
+    useful = [stop for stop in map(float, slider.options) if 0.25 <= stop <= 4]
+    assert len(useful) > len(slider.options) * 0.6 and temperature in map(float, slider.options)
 
 
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="**After six layers**, with all heads and feed-forward layers, the closest of these words is “river” (0.602); "
-        "before, “money” (0.347)."
+        said="**After all six layers,** the closest of these words is “river” (0.602); before, “money” (0.347)."
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
-    assert "moves it most towards “river” (+" in usual and "the model's own settings" not in usual
+    assert "**This head alone:** most towards “river” (+" in usual and "the model's own settings" not in usual
 
 
 def score_table(packed: str) -> list[list[str]]:

@@ -6,8 +6,8 @@ import { share, timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, shortName } from "./heads_grid_square.js";
 import {
-  cellText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
-  tableTitle, titleOf, tokenText, OVER, UNDER,
+  cellText, FULLY_MASKED, headAndCell, largest, notSelected, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum,
+  spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -49,8 +49,9 @@ function nameToken(data, token, count, tokens = data.tokens) {
  * Writes the text of every line of the readout.
  * @param {Grid} grid
  * @param {Cell} cell
+ * @param {number} selected  the selected query; a cell of several may have its largest weight at another one
  */
-export function setReadout(grid, cell) {
+export function setReadout(grid, cell, selected = cell.query) {
   const { data, readout } = grid, where = cell.queryCount * cell.keyCount > 1;
   const blind = seesNothing(data, cell);
   readout.head.textContent = data.per ? titleOf(data, cell.head) : `${cell.head}`;
@@ -66,7 +67,7 @@ export function setReadout(grid, cell) {
   const alone = grid.plan.wide && named ? said : "";
   // the sentence has its head, query and key; a sum that is not one is in the line of the query
   grid.root.classList.toggle("spoken", Boolean(alone) && !where && !data.sums);
-  readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
+  readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) + ofAnother(data, cell, selected) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
@@ -129,6 +130,16 @@ function roughly(data, { weight }) {
 function namePair(data, cell) {
   const key = nameToken(data, cell.key, cell.keyCount, keyTokens(data));
   return pairTexts({ query: nameToken(data, cell.query, cell.queryCount), key });
+}
+
+/**
+ * Returns that the query of a cell is not the selected one; "" if it is, or if it is not known.
+ * @param {GridData} data
+ * @param {Cell} cell
+ * @param {number} selected
+ */
+function ofAnother(data, { query }, selected) {
+  return !data.places || query === selected ? "" : notSelected(selected);
 }
 
 /**

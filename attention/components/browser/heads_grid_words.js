@@ -191,6 +191,11 @@ export function pooledText({ sampled, pool, several, queryCount, keyCount, at, r
   return at ? `${of}, at query ${position(at[0])}, key ${position(at[1])}` : of;
 }
 
+/** @param {number} selected  the selected query, which is not that of the largest weight of a cell */
+export function notSelected(selected) {
+  return `; the selected query is ${position(selected)}`;
+}
+
 /**
  * A cell for screen readers; `before` and `after` are the weights of both sides of a difference.
  * @param {{ title: string, pair: string[], weight: string, masked: boolean, even: string, blind: boolean,

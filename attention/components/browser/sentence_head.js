@@ -144,7 +144,8 @@ function show(sentence) {
   const short = key !== null ? words.MAP_HINT : words.SHORT_HINT;
   const hint = alone ? short : words.HINT;  // of the selected row the title of the page says it
   const told = alone ? describe(sentence, row, column ?? most.column, 0, words.pairLine) : described;
-  said.textContent = pointed ? told : hint;
+  const selected = words.tokenName(data.tokens, query);
+  said.textContent = !pointed ? hint : row === query || !alone ? told : words.staysSelected(told, selected);
   said.classList.toggle("hint", !pointed);
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${column ?? 0}`);

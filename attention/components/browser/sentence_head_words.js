@@ -46,6 +46,15 @@ export function pairLine({ query, key, weight, rest, masked }) {
 }
 
 /**
+ * Adds that the row under the pointer is not the selected one, which the text of the page is about.
+ * @param {string} line
+ * @param {string} selected
+ */
+export function staysSelected(line, selected) {
+  return `${line}; ${selected} stays selected`;
+}
+
+/**
  * Returns a token in quotes, with its position if another one is alike, as `format_token` in Python does.
  * @param {string[]} tokens
  * @param {number} at

@@ -10,6 +10,7 @@ AT_TEMPERATURE = " at temperature {temperature}"
 BECOMES = "{query} was closer to “{first}” than to **“{last}”**; after all six layers, it is the other way round."
 STAYS = "In all six layers together, {query} comes much closer to **“{most}”** than to “{least}”."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
+CLOSEST = "After all six layers, {query} is closest to **“{most}”** of the {count} words compared, as it was before."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
@@ -52,11 +53,10 @@ OWN_LOOK = (
 )
 OWN_PARTS = " A token with “{mark}” continues a word."
 OWN_IN_LINK = "Your sentence is part of the link of this page."
-OWN_TAKE_OVER = (
-    "A learned matrix turns the vector of each token into a **value**, which it passes on. The head adds up the values, each "
-    "times its weight, multiplies the sum by its **output matrix** and adds the result to the vector of the token."
+OWN_NOT_COMPARED = (
+    "**What {query} becomes** can't be shown in your sentence: the vectors that this takes are recorded for the two sentences "
+    "above alone."
 )
-OWN_NOT_COMPARED = "**What a word becomes** is recorded for the two sentences above."
 OWN_COMPARED = "Show it for “{word}”"
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_MODEL = "See all its heads on Model"
@@ -92,33 +92,25 @@ TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = "With equal scores, each of the {visible} tokens would get {uniform}."
 TAKE_OVER = (
-    "A learned matrix turns the vector of each token into a **value**. The head adds up the values, each times its "
-    "weight{weight}, multiplies the sum by its **output matrix** and adds the result to the vector of {query}."
+    "Each token passes on a vector, its **value**. The head adds up the values, each times its weight{weight}. A learned matrix "
+    "turns the sum into what is added to the vector of {query}."
 )
 SO = " ({weight} for {key})"
-COMBINED = (
-    "**Which words does {query} move towards?** Here are {count} of both sentences. The **cosine** is 1 for vectors that point "
-    "the same way."
-)
-NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
-SELECT = "Select “{word}”"
-MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."
+COMBINED = "**Which words does {query} move towards?** Vectors that point the same way have a **cosine** of 1."
+MOVED = "**This head alone:** most towards “{closer}” ({change})."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
 MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
-AS_READ = "The other words are as the head reads them. The head changes them as well."
-AFTER_ALL = (
-    "**After six layers**, with all heads and feed-forward layers, the closest of these words is “{last}” "
-    "({cosine}); before, “{first}” ({before})."
-)
+AS_READ = "{count} words of both sentences, as the head reads them. The head changes them as well."
+AFTER_ALL = "**After all six layers,** the closest of these words is “{last}” ({cosine}); before, “{first}” ({before})."
 STILL_CLOSEST = (
-    "“{first}” is the closest of these words before ({before}) and **after six layers** ({cosine}), with all heads and "
-    "feed-forward layers{gain}."
+    "**After all six layers,** the closest of these words is “{first}” ({cosine}), as before ({before}){gain}."
 )
 GAINS_MOST = "; “{most}” gains most"
+WITH_ALL = "With all heads and feed-forward layers."
 ALL_RISE = "The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 ONWARD = "Next: Heads"

@@ -1,6 +1,6 @@
 """The three steps of Start: look at the weights, weigh the scores, and combine the values into what the word becomes.
 
-The third compares with vectors that are recorded for the sentences that ship; of the visitor's own it says that.
+The third compares with vectors that are recorded for all tokens of the sentences that ship; of the visitor's own it says that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import streamlit as st
 from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
-from attention.number_format import format_change, format_mean, format_percent
+from attention.number_format import format_change, format_percent
 from attention.recorded.models import GOES_ON
 from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
 from attention.story.settings import STORIES, WORD, Story
@@ -74,11 +74,13 @@ def finding(story: Story, trace: Trace) -> str:
     if not float(row.sum()):
         return text.NOTHING.format(query=name)
     step = "look" if card_bar.is_waiting() else story.step
-    if step == "take over" and _is_compared(story, trace) and not story.altered:
+    if step == "take over" and not (story.is_own or story.altered):
         found = moves(story.sentence, query, row)
         first, after = _closest(found)
         if first.word != after.word:
             return text.BECOMES.format(query=name, first=first.word, last=after.word)
+        if query != story.shipped.word:
+            return text.CLOSEST.format(query=name, most=after.word, count=len(found))
         least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
         return text.STAYS.format(query=name, most=most.word, least=least.word)
     most = int(row.argmax())
@@ -190,22 +192,13 @@ def _weigh(story: Story, trace: Trace) -> None:
         st.caption(text.ROW.format(visible=visible, uniform=format_percent(1 / visible)))
 
 
-def _is_compared(story: Story, trace: Trace) -> bool:
-    """Whether the selected token is the word that the story is about: only its vector is compared with others."""
-    return not story.is_own and trace.config.query_index == story.shipped.word
-
-
 def _take_over(story: Story, trace: Trace) -> None:
-    """Draws how this head moves the selected token, if it is the word that the story is about."""
-    query, here = trace.config.query_index, story.shipped
+    """Draws how this head moves the selected token; the vectors of the visitor's own sentence are not recorded."""
     if story.is_own:
         return
-    if not _is_compared(story, trace):
-        st.markdown(text.NOT_COMPARED.format(word=here.about))
-        st.button(text.SELECT.format(word=here.about), on_click=page.change, kwargs={"query": WORD}, key="select word")
-        return
+    query = trace.config.query_index
     found = moves(story.sentence, query, selected_row(trace))
-    st.markdown(text.COMBINED.format(query=token_name(trace, query), count=len(found)))
+    st.markdown(text.COMBINED.format(query=token_name(trace, query)))
     _draw_step(found)
 
 
@@ -214,13 +207,13 @@ def _draw_step(found: list[Move]) -> None:
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
     rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
-    st.markdown(_move_sentence(found), help=text.AS_READ)
+    st.markdown(_move_sentence(found), help=text.AS_READ.format(count=len(found)))
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
 def _after_layers(story: Story, trace: Trace) -> None:
-    """Draws how far all layers bring the selected token, if it is the word that the story is about."""
-    if not _is_compared(story, trace):
+    """Draws how far all layers bring the selected token of a sentence that ships."""
+    if story.is_own:
         return
     found = moves(story.sentence, trace.config.query_index, selected_row(trace))
     last = charts.RECORDED if story.altered else charts.LAYERS
@@ -229,7 +222,7 @@ def _after_layers(story: Story, trace: Trace) -> None:
             "word": move.word,
             "stage": stage,
             "cosine": cosine,
-            "label": format_mean(cosine),
+            "label": _cosine_text(cosine),
             "least": min(ends),
             "most": max(ends),
         }
@@ -244,13 +237,13 @@ def _after_layers(story: Story, trace: Trace) -> None:
     most = max(found, key=lambda move: move.layers - move.before)
     said = template.format(
         first=first.word,
-        before=format_mean(first.before),
+        before=_cosine_text(first.before),
         last=after.word,
-        cosine=format_mean(after.layers),
+        cosine=_cosine_text(after.layers),
         gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
     )
     meant = terms.explanation("layer", "feed-forward layer")
-    st.markdown(_as_recorded(story, said), help=f"{_rise_sentence(found)} {meant}".strip())
+    st.markdown(_as_recorded(story, said), help=f"{text.WITH_ALL} {_rise_sentence(found)} {meant}".strip())
     _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
 
 
@@ -264,22 +257,24 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
 
 
 def _pass_on(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others."""
+    """Draws what the selected token takes from the others, and of the visitor's own sentence that more is not recorded."""
+    row, query = selected_row(trace), token_name(trace, trace.config.query_index)
+    most = int(row.argmax())
+    weight = (
+        text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
+    )
+    st.markdown(text.TAKE_OVER.format(query=query, weight=weight))
     if story.is_own:
-        st.markdown(text.OWN_TAKE_OVER)
-        st.markdown(text.OWN_NOT_COMPARED)
+        st.markdown(text.OWN_NOT_COMPARED.format(query=query))
         name, shipped = next(iter(SENTENCES.items()))
         changes = {"sentence": name, "query": WORD}
         st.button(
             text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word"
         )
-        return
-    row = selected_row(trace)
-    most = int(row.argmax())
-    weight = (
-        text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
-    )
-    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index), weight=weight))
+
+
+def _cosine_text(cosine: float) -> str:
+    return format_change(cosine, plus=False, places=3)
 
 
 def _change_text(move: Move) -> str:
