@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attention.components.word_lines import MOST
 from attention.config import Config
 from attention.knobs import DEFAULTS, KNOBS
+from attention.operations.qk_norm import ON
 from attention.tables import rows as tables
 from attention.trace import trace
 from attention.ui import results
@@ -196,3 +197,12 @@ def test_keys_that_get_as_much_as_a_named_one_are_counted_and_not_among_the_othe
     rest = 100 * (sum(weights) - sum(equal))
     assert said.endswith(f" and as much on 2 more; the other 73 visible words share {rest:.1f}%")
     assert tables.puts(tables.row(trace(Config(projections="constructed"))), "word", True).count("43.0%") == 2
+
+
+@pytest.mark.parametrize("changed", [{"scale": "1/d_head"}, {"qk_norm": ON}, {"softmax": "sigmoid"}], ids=str)
+def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone(changed):
+    said = "scores grow with the head dimension"
+    for config, is_said in ((Config(scale="none"), True), (Config(**{"scale": "none"} | changed), False)):
+        found = trace(config)
+        finding = heads_parts.finding(config, results.heads.roles(config), tables.row(found))
+        assert (said in finding) == is_said

@@ -168,3 +168,13 @@ def test_a_link_with_a_text_and_no_number_of_tokens_opens_what_it_opened():
     test = run(HEADS, {"text": SEVEN})
     assert test.select_slider(key="tokens").value == 18 and query_without_edition(test.query_params) == {"text": SEVEN}
     assert any("Repeated to fill 18 tokens." in each for each in captions(test))
+
+
+@pytest.mark.parametrize(("text", "query"), [("The cat sat.", 2), ("The cat sat", -1), ("?!", -1), ("Really?!", 0)])
+def test_a_typed_text_selects_its_last_word_rather_than_the_punctuation_behind_it(text, query):
+    assert own_text.last_word(text, "words") == query
+    config, notes = type_text(text)
+    assert (config.query, notes) == (query, []), "the number of tokens follows the text"
+    assert type_text("My dog ran home!", config)[0].query == 3, "and a query that was selected so goes on following"
+    assert type_text(text, Config(query=1))[0].query == 1, "a query that was chosen stays"
+    assert type_text(text, Config(tokens=5))[0].query == -1, "a text that is repeated has another last token"

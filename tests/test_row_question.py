@@ -113,3 +113,21 @@ def test_of_a_random_head_among_hand_built_ones_the_question_says_so_and_another
     assert "Projections: hand-built." in question(trace(Config(head=7, input=BEFORE))).text
     assert [fair_head(Config(head=head)) for head in range(8)] == [0, 1, 2, 3, 4, 5, 6, 0]
     assert fair_head(Config(head=7, input=BEFORE)) == fair_head(Config(head=7, projections="tied")) == 7
+
+
+@pytest.mark.parametrize("head", range(6))
+def test_what_a_hand_built_head_reads_is_true_of_its_queries_and_keys(head):
+    """Equal words at two positions differ where the position is read; other words change nothing where only that is."""
+    names = {"word": "describe the word, not", "position": "describe the position, not", "both": "describe both"}
+    asked = question(trace(Config(head=head))).text.replace("\\", "")
+    reads = next(name for name, said in names.items() if said in asked)
+    one, other = (trace(Config(head=head, text=text, tokens=4)) for text in ("a b c a", "d b c d"))
+    for tensors in ("q", "k"):
+        here, there = getattr(one, tensors)[head], getattr(other, tensors)[head]
+        assert here[0].allclose(here[3], atol=1e-5) == (reads == "word") or (head == 2 and tensors == "q")
+        assert here.allclose(there, atol=1e-5) == (reads == "position")
+
+
+@pytest.mark.parametrize("changed", [{"head": 6}, {"kv_heads": 2}, {"positions": "rotary"}, {"d_model": 16}], ids=str)
+def test_nothing_is_said_of_what_is_read_where_it_is_not_one_of_both(changed):
+    assert "describe the position, not" not in question(trace(Config(**{"head": 1} | changed))).text

@@ -20,6 +20,7 @@ from attention.ui.text import controls as words
 from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
+LAST = int(KNOBS["query"].low or 0)  # the query that follows the last token
 LEAST = int(KNOBS["tokens"].low or 0)
 _SMALL = EXAMPLES["small"].config
 assert isinstance(_SMALL, Config)
@@ -44,7 +45,16 @@ def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[
         found["input"] = _split(before["input"])
     if now["tokens"] == before["tokens"] and follows(before):
         found["tokens"] = fitting(text, found.get("input") or now["input"])
+        if now["query"] == before["query"] in (LAST, last_word(before["text"], before["input"])):
+            found["query"] = last_word(text, found.get("input") or now["input"])  # all of its words are tokens now
     return found, notes
+
+
+def last_word(text: str, input: str) -> int:
+    """The query to select for a text: its last word, or letter, if other signs follow, otherwise `LAST`, the last token."""
+    found = SPLIT[_split(input)](text)
+    named = [at for at, token in enumerate(found) if any(sign.isalnum() for sign in token)]
+    return named[-1] if named and named[-1] < len(found) - 1 else LAST
 
 
 def fit_text(text: str) -> tuple[str, list[str]]:

@@ -7,12 +7,12 @@ COMPUTING = "Computing every grouping"
 CHART_ALT = "Lines by number of key-value heads: the share of weight that each head moved to other keys"
 INTRO = (
     "Fewer key-value heads make the KV cache smaller, and change the weights. **Moved**: the share of the weight that goes to "
-    "other keys. **Output**: how much the output changes. A button uses that many key-value heads."
+    "other keys. **Output Δ**: the change of the output relative to its size. A button uses that many key-value heads."
 )
 KV_HEADS, NAME = "KV heads", "Attention"
 MOVED = "Moved"
 MOVED_HELP = "Weight moved to other keys: half the sum of |w' - w| per row, averaged over rows with a visible key"
-OUTPUT = "Output"
+OUTPUT = "Output Δ"
 OUTPUT_HELP = "Relative change of the output after W_o: |y' - y| / |y|, Frobenius norms"
 BYTES = {"float32": "Bytes, float32", "bfloat16": "Bytes, bfloat16"}
 BYTES_HELP = "KV cache of one layer in {dtype}"

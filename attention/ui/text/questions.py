@@ -47,6 +47,11 @@ FACTS = "Projections: {projections}; positions: {positions}."
 RANDOM = "random"  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
 BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
+READS = {  # what the projections of a hand-built head read; not what it looks for, which is the answer
+    (True, False): "The queries and keys of this head describe the {unit}, not its position. ",
+    (False, True): "The queries and keys of this head describe the position, not the {unit}. ",
+    (True, True): "The queries and keys of this head describe both the {unit} and its position. ",
+}
 ADDED = "Projections: {projections}; added position encoding: {positions}."
 NOT_ADDED = "Projections: {projections}."
 BECAUSE = "{why} **{head}** {does}"

@@ -10,11 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_kinds import Role
 from attention.charts import row
+from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
+from attention.operations.qk_norm import OFF as QK_NORM_OFF
 from attention.operations.softmax import row_sums
 from attention.sources.providers import (
     distributes,
@@ -113,17 +115,27 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     role = roles[config.head]
     if questions.unsaid(config):
         return questions.unsaid_finding()
+    unscaled = text.UNSCALED.format(d_head=config.d_head) if _is_unscaled(config) else ""
     if role or not (distributes(config) and found.seeing):
-        return does(config, role)
+        return does(config, role) + unscaled
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
-    return text.GIVES.format(
-        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
-        of=escape(of),
-        head=config.head,
-        query=escape(query[0].lower() + query[1:]),
-        does=escape(tables.puts(found, unit(config), largest=True)),
+    return (
+        text.GIVES.format(
+            heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+            of=escape(of),
+            head=config.head,
+            query=escape(query[0].lower() + query[1:]),
+            does=escape(tables.puts(found, unit(config), largest=True)),
+        )
+        + unscaled
     )
+
+
+def _is_unscaled(config: Config) -> bool:
+    """Whether a softmax acts on scores that are not divided, which are larger the more channels a head has."""
+    usual = config.softmax == CONFIGS.defaults["softmax"] and config.qk_norm == QK_NORM_OFF
+    return config.scale == "none" and usual and has_scores(config.source)
 
 
 def elsewhere(config: Config, role: Role | None) -> str | None:

@@ -17,6 +17,7 @@ from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_head, format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
+from attention.sources.constructed import ROLES
 from attention.sources.providers import (
     distributes,
     is_random,
@@ -35,6 +36,8 @@ from attention.ui.text import questions as text
 ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair question
 ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
 WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
+READS = {0: (True, False), 5: (True, True)} | dict.fromkeys(range(1, 5), (False, True))  # by role: tokens, positions
+LEAST_CHANNELS = 8  # of a head, with which each role has channels of what it reads
 GUESSES = 5  # at most, with the right one and EVEN
 LISTED, FIRST, AROUND = 40, 2, 6  # of more than LISTED tokens, the first are listed, and those around each that matters
 
@@ -128,13 +131,21 @@ def _known_facts(config: Config) -> str:
     built, split = config.projections == "constructed", config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
     if built:
-        tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
+        about = text.BUILT.format(unit=unit(config)) + _what_it_reads(config)
+        tied = about if split else f"{tied}{about}"
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
     if is_random(config, config.head):
         projections = text.RANDOM
     facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"
+
+
+def _what_it_reads(config: Config) -> str:
+    """Whether queries and keys of a hand-built head are made from tokens or from positions; "" if from a mix of heads or both."""
+    whole = config.kv_heads in (0, config.heads) and config.positions == "none" and config.d_head >= LEAST_CHANNELS
+    found = READS.get(config.head % len(ROLES))
+    return text.READS[found].format(unit=unit(config)) if whole and found else ""
 
 
 def _head_name(config: Config) -> str:
