@@ -67,7 +67,8 @@ export function setReadout(grid, cell, selected = cell.query) {
   const alone = grid.plan.wide && named ? said : "";
   // the sentence has its head, query and key; a sum that is not one is in the line of the query
   grid.root.classList.toggle("spoken", Boolean(alone) && !where && !data.sums);
-  readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) + ofAnother(data, cell, selected) : alone;
+  const pooled = where && cell.code > ZERO ? noteOf(data, cell) + ofAnother(data, cell, selected) : "";
+  readout.note.textContent = blind ? FULLY_MASKED : pooled || alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
