@@ -1,9 +1,9 @@
 // The cell under the pointer in the enlarged head, its description, and the dragged rectangle.
 
-import { greatestCell, MASKED, number } from "./cells.js";
+import { greatestCell, MASKED, number, percent, weightsOf } from "./cells.js";
 import { differenceNumber, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
-import { cellText, percentOf, quotedToken, tokenText, wordsText } from "./large_head_words.js";
+import { cellText, quotedToken, tokenText, wordsText } from "./large_head_words.js";
 import { timesEven } from "./uniform.js";
 
 /**
@@ -88,10 +88,21 @@ function inWords(data, { code, weight, query, key, queryCount, keyCount }) {
   const [one, two] = [data.names[0][query], data.names[1][key]];
   if (data.zooms || data.sides || data.signed || queryCount * keyCount > 1 || one === undefined) return "";
   if (two === undefined) return "";
-  const share = code === MASKED ? "" : percentOf(weight);
+  const share = code === MASKED ? "" : percent(weight, restOf(data, query, key));
   return wordsText({
     query: quotedToken(data.first[0] + query, one), key: quotedToken(data.first[1] + key, two), share,
   });
+}
+
+/**
+ * Returns the sum of the other weights of a row.
+ * @param {import("./large_head_view.js").LargeData} data
+ * @param {number} query
+ * @param {number} key
+ */
+function restOf(data, query, key) {
+  const weights = weightsOf(data), row = data.codes[0].subarray(query * data.columns, (query + 1) * data.columns);
+  return row.reduce((sum, code, at) => sum + (at === key ? 0 : weights[code]), 0);
 }
 
 /**

@@ -48,15 +48,6 @@ export function wordsText({ query, key, share }) {
 }
 
 /**
- * A weight in percent with three significant digits.
- * @param {number} weight
- */
-export function percentOf(weight) {
-  if (weight > 0 && weight < 1e-5) return "under 0.001%";
-  return `${Number((100 * weight).toPrecision(3))}%`;
-}
-
-/**
  * A token in quotes with its position.
  * @param {number} at
  * @param {string} name

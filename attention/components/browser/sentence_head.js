@@ -2,7 +2,7 @@
 // of any page, given a message of `attention.wire.cells.payload`. A second head, if there is one, is the same under another
 // mask: its row stands above, as the tokens were shaded before.
 
-import { cellAt, MASKED, unpackCells } from "./cells.js";
+import { cellAt, MASKED, percent, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import * as words from "./sentence_head_words.js";
@@ -167,7 +167,7 @@ function shade(sentence, chips, row, head) {
     shadeChip(chip, weight, sentence.data);
     chip.classList.toggle("masked", code === MASKED);
     chip.classList.toggle("selected", i === row);
-    find(chip, "small").textContent = weight >= NAMED ? words.percent(weight, restOf(sentence, row, i, head)) : "";
+    find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";
     chip.title = describe(sentence, row, i, head);
   });
 }

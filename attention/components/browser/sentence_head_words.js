@@ -1,6 +1,6 @@
 // The words of one head over a sentence.
 
-const LOST = 2 ** -24;  // added to one, it is lost in float32
+import { percent } from "./cells.js";
 
 export const MARKUP = `
 <p class="name before-name"></p>
@@ -61,17 +61,4 @@ export function staysSelected(line, selected) {
  */
 export function tokenName(tokens, at) {
   return `“${tokens[at]}”${tokens.filter((token) => token === tokens[at]).length > 1 ? ` (${at})` : ""}`;
-}
-
-/**
- * Returns a weight as a percentage, as `format_percent` in Python does. A code rounds a weight just below one to one, so
- * `rest` tells whether it is one: the sum of the other weights of its row.
- * @param {number} weight
- * @param {number} rest
- */
-export function percent(weight, rest) {
-  if (weight === 0) return "0%";
-  if (weight < 0.001) return "under 0.1%";
-  if (weight > 0.999) return rest > LOST ? "over 99.9%" : "100%";
-  return `${(100 * weight).toFixed(1)}%`;
 }
