@@ -12,7 +12,7 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
 
 /**
  * Returns the labels of an axis: that of the framed pair or row, those of the starts of repeats, and of all others every k-th, as
- * far as they do not touch.
+ * far as they do not touch. Where a text repeats, the same words have labels in each repeat, counted from the framed one.
  * @param {LargeData} data
  * @param {0 | 1} side
  * @param {[number, string][]} names
@@ -31,7 +31,13 @@ export function spacedLabels({ marks, query }, side, names, line) {
     });
   keep("pair", (token) => token === pair);
   keep("start", (token) => starts.includes(token));
-  keep("", (_, i) => i % every === 0);
+  const period = starts.length > 1 ? starts[1] - 1 : 0;  // a text repeats from token 1 on
+  const inRepeat = (/** @type {number} */ token) => (token - 1) % period;
+  const isSame = (/** @type {number} */ token) => {
+    const place = inRepeat(token), isApart = place >= line && period - place >= line;  // from the starts of both repeats
+    return isApart && (place - (pair > 0 ? inRepeat(pair) : 0)) % every === 0;
+  };
+  keep("", (token, i) => (period ? isSame(token) : i % every === 0));
   return kept;
 }
 
