@@ -171,18 +171,29 @@ def test_a_click_opens_a_layer_and_a_head_and_has_a_turn_of_its_own(monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("name", "top"),
-    [("previous", 1.0), ("entropy_share", 1.0), ("distance", 37.5), ("effective_keys", 38.5), ("effective_rank", 76)],
+    ("name", "most", "ends"),
+    [
+        ("previous", 1.0, (0.0, 1.0)),
+        ("entropy_share", 1.0, (0.0, 1.0)),
+        ("distance", 37.5, (2.5, 3.4)),
+        ("effective_keys", 38.5, (2.5, 3.4)),
+        ("effective_rank", 76, (2.5, 3.4)),
+    ],
 )
-def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
-    number = EVERY[name]
-    assert view.top(number, 76) == top
-    spec = chart.numbers(LAYERS, 9, number.label, top, 2)
+def test_colours_span_the_values_of_a_statistic_with_a_unit_and_go_from_0_to_1_for_others(name, most, ends):
+    number, unit = EVERY[name], EVERY[name].unit
+    assert view.top(number, 76) == most
+    held = {(1, 0): 2.53, (1, 1): 3.31} if unit else {(1, 0): 0.53, (1, 1): 0.91}
+    assert view.ends(name, Config.of(REPEATED), held) == ends
+    if unit:
+        low, top = view.ends(name, Config.of(REPEATED), dict.fromkeys(held, 2.5))
+        assert (low, top) == (2.5, 2.6), "equal values have a scale as well"
+    spec = chart.numbers(LAYERS, 9, number.label, ends, 2)
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == [0, top / 2, top] and scale["range"] == list(theme.NUMBERS)
+    assert scale["domain"] == [ends[0], sum(ends) / 2, ends[1]] and scale["range"] == list(theme.NUMBERS)
     lines = [each for each in spec["layer"] if each["mark"]["type"] == "rule"]
     assert len(lines) == 2 and all("[11, 13, 16]" in each["transform"][0]["filter"] for each in lines)
-    assert "rule" not in str(chart.numbers((3, 4, 5), 9, number.label, top, 2)), "no layer is left out in between"
+    assert "rule" not in str(chart.numbers((3, 4, 5), 9, number.label, ends, 2)), "no layer is left out in between"
     assert spec["params"][0]["name"] == chart.CELL and spec["params"][0]["select"]["toggle"] is False
 
 

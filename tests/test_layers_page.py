@@ -180,13 +180,18 @@ def test_heads_that_stand_out_are_named():
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [
-        each for each in test.caption if each.value.startswith("Colour: mean weight on what followed an earlier copy")
+        each
+        for each in test.caption
+        if each.value.startswith("The colour is the mean weight on what followed an earlier copy")
     ]
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
-    assert "over queries that have one" in said.help and " Heads counted: over 50%. No number: under 10%." in said.value
+    assert (
+        "over queries that have one" in said.help
+        and " The headline counts heads over 50%. Cells under 10% have no number." in said.value
+    )
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
-        " Double line: layers are left out; those shown were chosen for heads with a clear role."
+        " Layers are left out at each double line; those shown were chosen for heads with a clear role."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -458,7 +463,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     most = max(range(54), key=cells["value"].__getitem__)
     assert maps.PART < cells["value"][most] < maps.HIGH
     said = f"Layer {cells['layer'][most]}, head {cells['head'][most]} puts {cells['value'][most]:.1%} of its weight, for the "
-    assert said in words(test) and "Heads counted" not in captions(test)
+    assert said in words(test) and "headline counts" not in captions(test)
     test = run(
         PAGE,
         {
@@ -470,7 +475,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     )
     assert re.search(
         rf"puts {cells['value'][most]:.1%} of its weight, for the .* At all other tokens, it rests on the first token .* "
-        r"Overall, it rests there on \d+ of 200 other short texts\.",
+        r"It also attends to the first token on \d+ of 200 other short texts",
         words(test),
     )
     layer, head = cells["layer"][most], cells["head"][most]
@@ -479,7 +484,9 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     others = [at for at in range(len(found.texts)) if at not in copied]
     share = format_percent(float(found.weights[head][others, 0].mean()))
     assert f"(**attention sink**): {share} of its weight on average." in words(test)
-    assert " is the most focused: the largest weight of a row is " in words(run(PAGE, {"source": "trained:sort"}))
+    assert ", and 6 of 11 rows from → on attend most to the number that comes next." in words(
+        run(PAGE, {"source": "trained:sort"})
+    )
 
 
 def test_of_a_very_short_text_no_head_is_said_to_attend_to_no_kind_of_token():
@@ -524,11 +531,11 @@ def test_a_map_with_another_statistic_than_the_usual_one_says_why():
     test = run(PAGE, {"source": REPEATED, "mask": "window", "span": "4"})
     menu = test.selectbox(key="layer_map")
     assert menu.options[menu.index or 0] == "Pattern: previous token", "few queries see the first token"
-    assert "Induction is zero in all heads here: coloured by previous token." in captions(test)
-    assert "coloured by" not in captions(run(PAGE, {"source": REPEATED}))
-    assert "coloured by" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
+    assert "Induction is zero in all heads here, so the map shows previous token." in captions(test)
+    assert "so the map shows" not in captions(run(PAGE, {"source": REPEATED}))
+    assert "so the map shows" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
     few = captions(run(PAGE, {"source": STREET}))
-    assert "Too few tokens occur twice for induction: coloured by first token." in few
+    assert "Too few tokens occur twice for induction, so the map shows first token." in few
 
 
 def test_the_selected_head_begins_with_the_statistic_of_the_map_and_then_has_its_role():
@@ -662,7 +669,7 @@ def test_a_map_has_room_for_the_farthest_head(most, end):
 def test_a_file_of_the_map_is_xml_whatever_its_words_are():
     strange = 'a <b>"bold"</b> & \x01\ufffe ]]> $x$'
     text = layers_file.svg(
-        {(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, 2.0, "{:.1f}".format, strange, [strange, "whose"]
+        {(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, (0.0, 2.0), "{:.1f}".format, strange, [strange, "whose"]
     )
     root = ET.fromstring(text)
     cells = [part for part in root.findall(f"{SVG}rect") if part.get("height") == str(layers_file.ROW - 1)]
@@ -673,7 +680,7 @@ def test_a_file_of_the_map_is_xml_whatever_its_words_are():
 
 def test_a_file_of_many_heads_is_as_wide_as_they_need_and_has_no_numbers():
     cells = {(layer, head): 0.5 for layer in range(48) for head in range(64)}
-    root = ET.fromstring(layers_file.svg(cells, range(48), 64, 1.0, "{:.2f}".format, "many", ["whose"]))
+    root = ET.fromstring(layers_file.svg(cells, range(48), 64, (0.0, 1.0), "{:.2f}".format, "many", ["whose"]))
     assert "0.50" not in [part.text for part in root.iter()] and int(root.get("width")) > 64 * layers_file.NARROW
 
 
@@ -720,7 +727,7 @@ def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(nam
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
-    assert one(config, found, ROOM) == "No number: under 10%." and any(
+    assert one(config, found, ROOM) == "Cells under 10% have no number." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
@@ -748,7 +755,11 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
     assert (
         f"From → on, {right} of {len(rows)} rows attend most to the " in drawn.says and "which comes next" in drawn.says
     )
-    assert ("Rising diagonal. " in drawn.says) is (source == "trained:reverse" and 2 * right >= len(rows))
+    verdict = layers_sentences.no_role(config)
+    assert f" in {right} of {len(rows)} rows from → on" in verdict if right else verdict == text.NO_ROLE
+    assert ("comes next: the rising diagonal." in drawn.says) is (
+        source == "trained:reverse" and 2 * right >= len(rows)
+    )
     for other, name in ((Config.of(source, head=head), "first"), (Config.of(source, head=head, query=3), "greatest")):
         example = copies_of.example(other, name)
         assert not (isinstance(example, Largest) and example.is_next), "of another statistic, or of a selected row"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.layers import CELL
+from attention.charts.layers import CELL, KEY
 from attention.charts.spec import color_key, dataless
 from attention.number_format import MEAN, PERCENT
 
@@ -103,7 +103,8 @@ def beside(names: Sequence[str], first: Sequence[int], places: Callable[[int], S
     """Returns the side of each name, and the chart width from which it overlaps no point and no name placed before it.
 
     `places`: returns the points in a chart of a given width, in pixels from its upper left corner. Those of `first` are placed
-    first, in their order, then all others: a name on another point would seem to be the name of that one. A name that would be
+    first, in their order, then all others: a name on another point would seem to be the name of that one. The very first is shown
+    in any case: it is the selected head, which has a ring. A name that would be
     cut off on a phone is placed to the left of its point, as is one that covers a point only on the right.
     """
     edge, usual = places(WIDTHS[1]), places(WIDTHS[2])
@@ -129,7 +130,9 @@ def _rooms(
         taken: list[Box] = []
         for at in named:
             box = _box(names[at], points[at], left[at])
-            if not (_covers(names[at], points, at, left[at]) or any(_over(box, other) for other in taken)):
+            if at in first[:1] or not (
+                _covers(names[at], points, at, left[at]) or any(_over(box, other) for other in taken)
+            ):
                 taken.append(box)
                 found[at] = width
         named = [at for at in named if found[at] == width]
@@ -176,10 +179,11 @@ def _point_layers(
 ) -> dict[str, Any]:
     """Returns the points, a ring around the selected one, and the names next to some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
-    scale = alt.Scale(domain=[0, color.top / 2, color.top], range=list(theme.NUMBERS), clamp=True)
+    ends = [color.low, (color.low + color.top) / 2, color.top]
+    scale = alt.Scale(domain=ends, range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
     told.append(color.tooltip("value"))
-    key = color_key(COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else None)
+    key = color_key(COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else KEY, ends)
     size = SMALL if heads > MANY else SIZE
     points = (
         alt.Chart(name="points")

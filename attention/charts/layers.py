@@ -39,6 +39,8 @@ PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the ma
 CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
+KEY = ".2~f"  # format of the key to colours that are no shares
+PALE = 0.75  # opacity of the numbers of heads that do not stand out
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
@@ -50,7 +52,7 @@ def numbers(
     layers: tuple[int, ...],
     heads: int,
     label: str,
-    top: float,
+    ends: tuple[float, float],
     digits: int,
     switches: bool = False,
     percent: bool = False,
@@ -59,20 +61,23 @@ def numbers(
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals. In `percent`, the table has a column `short`, the text in the
-    cells, of which small shares have none. `says`: a column with the tooltips, of one line, as they cover other cells. The
-    selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
-    place of colour and number. `title`: what the map shows, above it, in place of the label at its colours; percentages of few
-    heads are legible without these, and have none unless the `room` has a `key`.
+    Colours go from one of the `ends` to the other; numbers have `digits` decimals, and are bold in heads that the column `strong`
+    marks, paler in others. In `percent`, the table has a column `short`, the text in the cells, of which small shares have
+    none. `says`: a column with the tooltips, of one line, as they cover other cells. The selected cell has a frame.
+    `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
+    `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
+    these, and have none unless the `room` has a `key`.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
-    scale = alt.Scale(domain=[0, top / 2, top], range=list(theme.NUMBERS), clamp=True)
+    low, top = ends
+    domain = [low, (low + top) / 2, top]
+    scale = alt.Scale(domain=domain, range=list(theme.NUMBERS), clamp=True)
     tips = alt.Tooltip("says:N")
     legible = title and percent and tall and heads <= FEW and not room.key
     color = alt.Color(
         "value:Q",
         scale=scale,
-        legend=None if legible else color_key("" if title else label, "bottom", ".0%" if percent else None),
+        legend=None if legible else color_key("" if title else label, "bottom", ".0%" if percent else KEY, domain),
     )
     cells = (
         alt.Chart(name="cells")
@@ -83,10 +88,12 @@ def numbers(
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
+        fontWeight=alt.ExprRef("datum.strong ? 'bold' : 'normal'"),
         aria=False,
     ).encode(
         x=x,
         y=y,
+        opacity=alt.condition("datum.strong", alt.value(1), alt.value(PALE)),
         text=alt.Text("short:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )

@@ -19,12 +19,12 @@ def svg(
     cells: Mapping[tuple[int, int], float],
     layers: Sequence[int],
     heads: int,
-    top: float,
+    ends: tuple[float, float],
     written: Callable[[float], str],
     title: str,
     whose: Sequence[str],
 ) -> str:
-    """Returns one cell per layer and head, coloured from 0 to `top`; the paragraphs `whose` below name their source.
+    """Returns one cell per layer and head, with colours between `ends`; the paragraphs `whose` below name their source.
 
     `written`: returns a value as text.
     """
@@ -40,8 +40,8 @@ def svg(
         f"<title>{_legal(title)}</title><desc>{_legal(' '.join(whose))}</desc>",
         f'<rect width="{width}" height="{high:.0f}" fill="#ffffff"/>',
         _text(title, EDGE, EDGE + LETTERS, LETTERS, weight=600),
-        *_cells(cells, layers, heads, top, written if cell == CELL else None, (LEFT + EDGE, down), cell),
-        *_scale(top, written, end),
+        *_cells(cells, layers, heads, ends, written if cell == CELL else None, (LEFT + EDGE, down), cell),
+        *_scale(ends, written, end),
         *(_text(line, EDGE, end + 3 * EDGE + LINE * SMALL * at, SMALL, muted=True) for at, line in enumerate(said)),
         "</svg>",
     ]
@@ -52,13 +52,14 @@ def _cells(
     cells: Mapping[tuple[int, int], float],
     layers: Sequence[int],
     heads: int,
-    top: float,
+    ends: tuple[float, float],
     written: Callable[[float], str] | None,
     corner: tuple[int, int],
     wide: int,
 ) -> list[str]:
     """Returns the cells with their numbers, and the labels of layers and heads."""
     left, down = corner
+    low, top = ends
     parts = [_text("layer", left - 8, down - 6, SMALL, "end", muted=True)]
     for at, layer in enumerate(layers):
         middle = down + ROW * at + ROW / 2 + 4
@@ -68,7 +69,9 @@ def _cells(
             if value is None:
                 continue
             x, y = left + wide * head, down + ROW * at
-            parts.append(f'<rect x="{x}" y="{y}" width="{wide - 1}" height="{ROW - 1}" fill="{color(value / top)}"/>')
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{wide - 1}" height="{ROW - 1}" fill="{color((value - low) / (top - low))}"/>'
+            )
             if written is not None:
                 parts.append(_text(written(value), x + wide / 2, middle, SMALL, "middle", ink="#000000"))
     below = down + ROW * len(layers) + SMALL + 4
@@ -76,18 +79,18 @@ def _cells(
     return [*parts, _text("head", left - 8, below, SMALL, "end", muted=True)]
 
 
-def _scale(top: float, written: Callable[[float], str], y: float) -> list[str]:
+def _scale(ends: tuple[float, float], written: Callable[[float], str], y: float) -> list[str]:
     """Returns the colour bar with the values at its ends."""
     wide = 4
     bar = [
         f'<rect x="{EDGE + 30 + wide * at}" y="{y}" width="{wide + 0.5}" height="10" fill="{color(at / (STEPS - 1))}"/>'
         for at in range(STEPS)
     ]
-    ends = (
-        _text(written(0.0), EDGE + 24, y + 9, SMALL, "end"),
-        _text(written(top), EDGE + 36 + wide * STEPS, y + 9, SMALL),
+    labels = (
+        _text(written(ends[0]), EDGE + 24, y + 9, SMALL, "end"),
+        _text(written(ends[1]), EDGE + 36 + wide * STEPS, y + 9, SMALL),
     )
-    return [*bar, *ends]
+    return [*bar, *labels]
 
 
 def color(share: float) -> str:

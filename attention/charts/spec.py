@@ -20,12 +20,12 @@ def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec | {"config": spec.get("config", {}) | {"axis": INK, "legend": INK}}
 
 
-def color_key(title: str | None, orient: str, form: str | None = None) -> alt.Legend:
-    """Returns the key of a scale of colours, with a square per value.
+def color_key(title: str | None, orient: str, form: str | None = None, values: list[float] | None = None) -> alt.Legend:
+    """Returns the key of a scale of colours, with a square per value: `values`, or round ones.
 
     A gradient vanishes once the address of the page changes, as Vega refers to it by the address.
     """
-    more: dict[str, Any] = {"format": form} if form else {}
+    more: dict[str, Any] = ({"format": form} if form else {}) | ({"values": values} if values else {})
     return alt.Legend(
         title=title or None,
         orient=orient,  # pyright: ignore[reportArgumentType]  "top" or "bottom"

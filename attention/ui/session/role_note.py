@@ -29,7 +29,7 @@ def role_note(config: Config, role: Role | None, rests: bool = False) -> str:
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
         if rests:
-            return text.RESTS.format(many=many, texts=texts)
+            return text.RESTS.format(many=many, texts=texts, name=_role_label(role.name))
         return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(
             name=_role_label(role.name), many=many, texts=texts
         )

@@ -2,7 +2,7 @@
 
 HOLDS = "This head has the same role, “{name}”, on {many} of {texts} other short texts."
 HOLDS_FEW = "This head has this role, “{name}”, on only {many} of {texts} other short texts."
-RESTS = "Overall, it rests there on {many} of {texts} other short texts."
+RESTS = "It also attends to the first token on {many} of {texts} other short texts (role “{name}”)."
 OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{name}”."
 NEVER = "This head follows no single pattern on any of {texts} other short texts."
 ROLE_NAMES = {"nearby": "nearby: within five tokens"}  # of roles whose short name needs a definition

@@ -93,11 +93,20 @@ PLACES = {  # of the key, seen from the query
     "back": ", {count} {unit}{s} back",
     "ahead": ", {count} {unit}{s} ahead",
 }
-TASK_ROWS = {  # what a head does that helps with the task, and how often this one does it
-    "trained:reverse": "From → on, {right} of {rows} rows attend most to the letter that comes next.",
-    "trained:sort": "From → on, {right} of {rows} rows attend most to the number that comes next.",
-}
-TASK_DIAGONALS = {"trained:reverse": "Rising diagonal. "}  # if most rows do
+TASK_TOKENS = {
+    "trained:reverse": "letter",
+    "trained:sort": "number",
+}  # of tasks whose answer repeats tokens before the sign
+TASK_ROWS = "From → on, {right} of {rows} rows attend most to the {token} that comes next{rises}."
+TASK_DIAGONALS = {"trained:reverse": ": the rising diagonal"}  # if most rows do
+TASK_FINDING = (
+    "Of {heads}, {best} is the most focused: the largest weight of a row is {most} on average, and {right} of {rows} rows "
+    "from → on attend most to the {token} that comes next."
+)
+TASK_ROLE = (
+    "attends most to the {token} that comes next in {right} of {rows} rows from → on. No kind of token clearly gets most of its "
+    "weight over all rows."
+)
 NEXT_IN_TASK = "{query} puts {weight} on {key}, which comes next."
 REPEATS = "Lines and the bold “{word}” mark where the words start again."
 KEYS = {  # that a statistic is the weight on
@@ -118,9 +127,9 @@ RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
-GAPS = "Double line: layers are left out."
+GAPS = "Layers are left out at each double line."
 GAPS_CHOSEN = (
-    "Double line: layers are left out; those shown were chosen for heads with a clear role."  # of recorded texts
+    "Layers are left out at each double line; those shown were chosen for heads with a clear role."  # of recorded texts
 )
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
@@ -128,16 +137,17 @@ CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
-STATISTIC = "Colour: {statistic}{meaning}."
-STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}."
-CELLS_BLANK = "No number: under {limit}."
+STATISTIC = "The colour is the statistic “{statistic}”{meaning}."
+STATISTIC_OF_WEIGHT = "The colour is the mean weight on {keys}."
+COLOURS_SPAN = "Colours span the values of these heads."
+CELLS_BLANK = "Cells under {limit} have no number."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
-COUNTED = "Heads counted: over 50%."
+COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
-    "zero": "{usual} is zero in all heads here: coloured by {shown}.",
-    "short": "The text is too short for {usual}: coloured by {shown}.",
-    "rare": "Too few tokens occur twice for {usual}: coloured by {shown}.",
-    "low": "No head stands out by {usual} here: coloured by {shown}.",
+    "zero": "{usual} is zero in all heads here, so the map shows {shown}.",
+    "short": "The text is too short for {usual}, so the map shows {shown}.",
+    "rare": "Too few tokens occur twice for {usual}, so the map shows {shown}.",
+    "low": "No head stands out by {usual} here, so the map shows {shown}.",
 }
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
@@ -173,8 +183,8 @@ STATISTICS = {  # of the selected head, in plain words
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = {  # by how often the text occurs
-    2: "Diagonal: what followed each word’s earlier copy.",
-    3: "Two diagonals: what followed each word’s copy, one and two repeats back.",
+    2: "The diagonal is what followed each word’s earlier copy.",
+    3: "The two diagonals are what followed each word’s copy, one and two repeats back.",
 }
 USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
 COPIES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from math import log
+from math import ceil, floor, isfinite, log
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -52,14 +52,14 @@ Cells = dict[tuple[int, int], float]
 
 
 class Values(NamedTuple):
-    """What a map of layers and heads shows: a number of each head, what it is, the end of its scale and how it is written.
+    """What a map of layers and heads shows: a number of each head, what it is, the ends of its scale and how it is written.
 
     `title`: of the map, if it has one.
     """
 
     cells: Cells
     label: str
-    top: float = 1.0
+    ends: tuple[float, float] = (0.0, 1.0)
     digits: int = 2
     percent: bool = True
     title: str = ""
@@ -171,6 +171,14 @@ def top(described: Described, tokens: int) -> float:
     return ends.get(described.unit, 1.0)
 
 
+def ends(name: str, config: Config, held: Cells) -> tuple[float, float]:
+    """The ends of the colours: those of the values of a statistic with a unit, at least a tenth apart; otherwise 0 and 1."""
+    if EVERY[name].unit and (known := [value for value in held.values() if isfinite(value)]):
+        low, most = floor(10 * min(known)), ceil(10 * max(known))
+        return low / 10, max(most, low + 1) / 10
+    return 0.0, max(top(EVERY[name], config.tokens), *held.values(), 0.0)
+
+
 def digits(described: Described) -> int:
     """The number of decimals: as many as a cell has room for."""
     return 1 if described.unit else 2
@@ -200,25 +208,27 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         st.caption(_none(name, found, config))
         return
     described = EVERY[name]
-    end = max(top(described, config.tokens), *held.values())
-    values = Values(held, described.label, end, digits(described), is_share(name, config), title)
+    percent = is_share(name, config)
+    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title)
     draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, end, decimals, percent, title = values
+    cells, label, ends, decimals, percent, title = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value, HIGH, chart.FAINT) for value in cells.values()]
+    strong = {*outstanding(cells), max(cells, key=cells.__getitem__)}
+    table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean
     table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(layers(config.source), config.heads, label, end, decimals, switches, percent, room, title),
+        chart.numbers(layers(config.source), config.heads, label, ends, decimals, switches, percent, room, title),
         key="layers",
         width="stretch",
         on_select=on_click,

@@ -40,7 +40,7 @@ from attention.ui.views.pinned_sides import has_layer_difference
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
-HEIGHT = 430  # pixels of the selected head with its axes, which leaves 346 for its map
+HEIGHT = 380  # pixels of the selected head with its axes, so that the sentence below it is on the first screen
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight

@@ -166,10 +166,9 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
 
 
 def axis(config: Config, name: str, found: Found) -> Axis:
-    """The axis of a statistic, which ends at its largest possible value, or at the largest found if that is more."""
-    described = EVERY[name]
-    end = max([maps.top(described, config.tokens), *maps.cells(name, found).values()])
-    return Axis(described.label, end, percent=maps.is_share(name, config))
+    """The scale of the colours of a statistic, with the ends that it has on the map of layers."""
+    low, top = maps.ends(name, config, maps.cells(name, found))
+    return Axis(EVERY[name].label, top, low, maps.is_share(name, config))
 
 
 def table(

@@ -68,7 +68,7 @@ def _largest_pair(config: Config, statistic: str) -> Copy | Largest | None:
 
 def _next_in_task(config: Config) -> Largest | None:
     """The largest weight on the token that comes next, if the head belongs to a task in which it occurred before a sign."""
-    if config.source not in text.TASK_ROWS or _asked_query(config) is not None:
+    if config.source not in text.TASK_TOKENS or _asked_query(config) is not None:
         return None
     trace, (query, key) = results.heads.trace(config), next_places(tokens(config).texts, SIGN)
     counted = torch.zeros_like(trace.mask)
@@ -122,13 +122,21 @@ def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
     )
 
 
-def _task_sentence(config: Config) -> str:
-    """In how many rows from the sign on the largest weight is where the token that comes next stands before the sign."""
+def task_rows(config: Config, head: int) -> dict[str, int | str]:
+    """In how many of the rows from the sign on a head attends most to the token that comes next; {} of other sources."""
+    if config.source not in text.TASK_TOKENS:
+        return {}
     query, key = next_places(tokens(config).texts, SIGN)
-    most = results.heads.trace(config).weights[config.head].max(-1)
-    right, rows = int(((most.indices[query] == key) & (most.values[query] > 0)).sum()), len(query.unique())
-    rises = text.TASK_DIAGONALS.get(config.source, "") if 2 * right >= rows else ""
-    return f"{rises}{text.TASK_ROWS[config.source].format(right=right, rows=rows)}"
+    most = results.heads.trace(config).weights[head].max(-1)
+    right = int(((most.indices[query] == key) & (most.values[query] > 0)).sum())
+    return {"right": right, "rows": len(query.unique()), "token": text.TASK_TOKENS[config.source]}
+
+
+def _task_sentence(config: Config) -> str:
+    """That count in a sentence."""
+    rows = task_rows(config, config.head)
+    rises = text.TASK_DIAGONALS.get(config.source, "") if 2 * int(rows["right"]) >= int(rows["rows"]) else ""
+    return text.TASK_ROWS.format(**rows, rises=rises)
 
 
 def lines_sentence(config: Config) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
+from attention.ui.views import layers_copies as copies
 from attention.ui.views.head_names import head_title, heads_phrase
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
 
@@ -40,6 +42,11 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high and maps.tells_of_copies(name, config, found):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
+    task: dict[str, int | str] = {}
+    if name == "greatest" and maps.is_share(name, config):
+        task = copies.task_rows(replace(config.truncated, layer=best[0]), best[1])
+    if task.get("right"):
+        template = text.TASK_FINDING
     return template.format(
         heads=heads_phrase(config, len(held)),
         most=maps.value_text(config, found, most, format_weight),
@@ -51,6 +58,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         unit=unit(config),
         where=_where(name, config),
         sink=text.SINK if role and role.is_sink else "",
+        **task,
     )
 
 
@@ -76,7 +84,8 @@ def puts_sentences(config: Config, found: Mapping[int, Layer]) -> tuple[str, str
 def no_role(config: Config) -> str:
     """That the selected head has no role, without its subject; in a very short text, each pattern may be another one."""
     if config.tokens > ENOUGH:
-        return text.NO_ROLE
+        task = copies.task_rows(config.truncated, config.head)
+        return text.TASK_ROLE.format(**task) if task.get("right") else text.NO_ROLE
     return text.TOO_SHORT.format(count=config.tokens, unit=unit(config))
 
 
@@ -169,7 +178,8 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.is_weight(config, found):
         return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name])
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
-    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
+    said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
+    return f"{said} {text.COLOURS_SPAN}" if EVERY[name].unit else said
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:

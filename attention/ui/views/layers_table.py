@@ -100,7 +100,7 @@ def picture(config: Config, found: Found) -> str:
         known,
         layers(config.source),
         config.heads,
-        compared.axis(config, name, found).top,
+        maps.ends(name, config, known),
         _cell_format(config, name),
         text.FILE_TITLE.format(statistic=maps.metric_title(described), source=source_title(config.source)),
         [
