@@ -233,8 +233,10 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     shipped = open_page("start", start="step.take over")
     test = type_on_start(shipped, OWN)
     shown = state(test).here.setting
-    assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "look")
-    assert link(test) == {"start": f"sentence.own~own.{OWN}"}
+    assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "take over")
+    assert link(test) == {"start": f"sentence.own~own.{OWN}~step.take over"}
+    assert text_start.OWN_NO_VECTORS.partition("{query}")[2] in page_text(test), "the stand-in is no MiniLM"
+    test = test.segmented_control(key="story_step").set_value("look").run()
     said = page_text(test)
     assert text_start.OWN_LOOK in said and "“bank” puts" not in said
     assert (
@@ -252,7 +254,7 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert "Not as trained: temperature 4" in warm
     combined = page_text(open_step(test, "take over", temperature=4.0))
     assert (
-        text_start.OWN_NOT_COMPARED.format(query=f"“{words[first]}”") in combined
+        text_start.OWN_NO_VECTORS.format(query=f"“{words[first]}”") in combined
         and "each times its weight (" in combined
     )
     back = type_on_start(test, "")

@@ -27,9 +27,12 @@ from attention.story.head import (
     LONGEST,
     RIDDLE,
     SENTENCES,
+    Vectors,
     heads_that_find_both,
     moves,
+    moves_within,
     output_projection,
+    read_vectors,
     riddle_shares,
     strongest_pair,
     vectors,
@@ -84,6 +87,33 @@ def test_a_move_is_the_cosine_after_the_output_of_the_head_is_added():
 
 def test_a_word_is_not_compared_with_itself():
     assert [move.word for move in moves("river", 8, row(query=8))] == ["account", "deposit", "money"]
+
+
+@pytest.mark.extended
+def test_a_word_of_ones_own_sentence_is_compared_with_longer_words_of_it_by_the_vectors_that_minilm_computes():
+    assert folder(MINILM.module), "make models"
+    sentence = SENTENCES["account"]
+    ids = torch.tensor([make_tokenizer().encode(sentence.text).ids])
+    here, weights = read_vectors(load_minilm(), ids), row(sentence="account")
+    for name, part in here._asdict().items():
+        assert torch.allclose(part, getattr(vectors("account"), name), atol=5e-3), name
+    found = moves_within(here, sentence.word, weights, sentence.tokens)
+    assert [move.word for move in found] == ["opened", "account", "town", "deposit"]
+    recorded = {move.word: move for move in moves("account", sentence.word, weights)}
+    for move in (found[1], found[3]):
+        assert move.head == pytest.approx(recorded[move.word].head, abs=2e-3)
+        assert move.layers == pytest.approx(recorded[move.word].layers, abs=2e-3)
+
+
+def test_words_are_compared_once_and_a_token_never_with_its_own_word():
+    tokens = ["[CLS]", "a", "rose", "is", "a", "rose", ".", "[SEP]"]
+    here = Vectors(
+        *(torch.randn(len(tokens), size, generator=torch.Generator().manual_seed(1)) for size in (384, 32, 384))
+    )
+    weights = torch.linspace(0.1, 0.2, len(tokens))
+    assert [move.word for move in moves_within(here, 3, weights, tokens)] == ["a", "rose"]
+    assert [move.word for move in moves_within(here, 5, weights, tokens)] == ["is", "a"]
+    assert moves_within(here, 1, weights, tokens[:2] + tokens[6:]) == []
 
 
 def test_the_head_of_the_riddle_does_not_find_what_was_too_wide():

@@ -28,7 +28,7 @@ NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about<br>{length:,.0f} {unit}", "about equal"
 ROUGH = "between<br>{0:,} and {1:,}"
 TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
-COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
+COPIED, SLOWER = "{roughly}{times} times with copy", "with copy {roughly}{times} times the CPU's time"
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -45,8 +45,9 @@ def figure(found: BreakEven) -> go.Figure:
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
     longer = found.times_as_long(lengths[last])
-    copied = SLOWER.format(times=longer) if longer else COPIED.format(times=copied)
-    says = TIMES.format(roughly="roughly " * found.is_rough, alone=alone, copied=copied)
+    roughly = "roughly " * found.is_rough
+    copied = (SLOWER if longer else COPIED).format(roughly=roughly, times=longer or copied)
+    says = TIMES.format(roughly=roughly, alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
     _mark_break_even(shown, found, lengths, gpu, unit)
     if found.open_marks:

@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 
 from attention.charts.theme import PLOTLY_TEXT
 
-MOST = 7  # lines; more of them have a legend
+MOST = 7  # lines that are told apart by colours and marks
+FEW = 5  # lines that have their names at their ends; more of them have a legend
 LINE = 13  # pixels from one name to the next
 SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
@@ -99,6 +100,7 @@ def name_lines(
     font: int = 11,
     narrow: int = NARROW,
     bare: bool = False,
+    most: int = MOST,
 ) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
@@ -106,8 +108,8 @@ def name_lines(
     behind the others (`zorder`) has no name where it would be on another name or line.
     `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
     name that fits before it is behind its line; `font`: the size of names in pixels;
-    `narrow`: pixels of its width on a phone; `bare`: names to which a stroke leads have no mark, which would look like a value.
-    Leaves the legend as it is, and returns False, if there are more than `MOST` lines, or a name is wider than a phone.
+    `narrow`: pixels of its width on a phone; `bare`: names have no mark, which would look like a value.
+    Leaves the legend as it is, and returns False, if there are more than `most` lines, or a name is wider than a phone.
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
@@ -116,7 +118,7 @@ def name_lines(
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
             last[_group(trace)] = (sorted(points), trace.meta, _bullet(trace))
-    if len(last) > MOST or any(len(name) * font * LETTER > WIDEST for _, name, _ in last.values()):
+    if len(last) > most or any(len(name) * font * LETTER > WIDEST for _, name, _ in last.values()):
         return False
     scale = (height - AXIS) / (ends[1] - ends[0])
     start = min((points[-1][0] for points, *_ in last.values()), default=1.0)
@@ -138,13 +140,12 @@ def name_lines(
             continue
         (x, y), shift, is_behind = places[costs.index(min(costs))]
         room.taken.append((scale * log10(y) + shift, x == start))
-        text = f"{bullet} {escape(name)}"
+        text = escape(name) if bare else f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
             place |= {"xanchor": "left", "xshift": 8}
         elif abs(shift) > FAR:
             stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": "gray", "standoff": 4}
-            text = escape(name) if bare else text
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
         figure.add_annotation(text=text, **look | place)

@@ -12,10 +12,11 @@ PREFIXES = ("", "k", "M", "G", "T", "P")  # of operations per second
 
 
 def length_ticks(lengths: Sequence[int], most: int) -> dict[str, Any]:
-    """Returns a tick at each length, of which at most `most` have a number, among them the longest."""
+    """Returns a tick at each length, of which at most `most` have a number, among them the shortest and the longest."""
     step = -(-len(lengths) // most)
-    numbers = [f"{length:,}" if at % step == 0 else "" for at, length in enumerate(reversed(lengths))]
-    return {"tickvals": list(lengths), "ticktext": numbers[::-1], "ticks": "outside", "ticklen": 4, "tickcolor": "gray"}
+    named = {*list(lengths)[::-1][::step]} - {*lengths[1:step]} | {*lengths[:1]}
+    numbers = [f"{length:,}" if length in named else "" for length in lengths]
+    return {"tickvals": list(lengths), "ticktext": numbers, "ticks": "outside", "ticklen": 4, "tickcolor": "gray"}
 
 
 def time_ticks(low: float, high: float) -> dict[str, Any]:

@@ -104,10 +104,7 @@ class Look:
     def of(cls, timings: Iterable[Timing], copied: bool = False, chart: str = "time") -> Look:
         """Returns the style of a figure of these timings; `chart` as in `usual_lines`."""
         timings = list(timings)
-        most = MOST
-        if chart == "roofline":
-            most -= len({(timing.origin, timing.dtype) for timing in timings})  # limits, which are named, too
-        named, extremes = named_lines(timings, chart, most), frozenset[Kind]()
+        named, extremes = named_lines(timings, chart, MOST), frozenset[Kind]()
         if chart == "time" and len(named) < len(timings):
             extremes = frozenset(map(kind, slowest_lines(timings)))
         places = _places(named)

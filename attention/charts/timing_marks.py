@@ -15,8 +15,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import open_marks, theme
+from attention.charts.line_ends import FEW, name_lines
 from attention.charts.line_ends import NARROW as NARROW_CHART
-from attention.charts.line_ends import name_lines
 from attention.charts.timing_axes import length_ticks
 from attention.charts.timing_look import Look, open_symbol
 from attention.number_format import format_percent
@@ -108,7 +108,8 @@ def finish(
     ends = [low - below * tall, high + 0.09 * tall]
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
-    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END, narrow=narrow, bare=narrow < NARROW_CHART):
+    look: dict[str, Any] = {"font": END, "narrow": narrow, "bare": narrow < NARROW_CHART, "most": FEW}
+    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), **look):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
         rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
         figure.update_layout(**foot(rows, HEIGHT + TOOLBAR))

@@ -59,7 +59,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
 
     Bands show the uncertainty; a star marks the crossover at one. `transfer`: include the transfer to the device and back.
     """
-    figure, look = marks.figure(timings, f"times as fast as {against}", (), transfer, "speed-up")
+    figure, look = marks.figure(timings, _ratio_title(against), (), transfer, "speed-up")
     found = lines(timings)
     pairs = comparison.pairs(found, against)
     names = line_names.names_without_machine(timings)
@@ -86,6 +86,11 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
     marks.finish(figure, timings, least=1)
     figure.update_yaxes(**ratio_ticks(*figure.layout.yaxis.range))
     return figure
+
+
+def _ratio_title(against: str) -> str:
+    """Returns the title of the axis of ratios: devices are compared with a CPU that runs the same code."""
+    return f"times as fast as {'on ' * (against == comparison.CPU)}{against}"
 
 
 def _ends(point: SpeedUp) -> tuple[float, float] | None:

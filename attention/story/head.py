@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.array_files import numpy_file
 from attention.config import Config
+from attention.recorded.minilm import Bert
 from attention.recorded.models import GOES_ON
 from attention.recorded.shipped import recording
 from attention.runtime.tensor_cache import tensor_lru_cache
@@ -27,6 +28,9 @@ LAYER, HEAD = 0, 4
 FILE = Path(__file__).with_name("story.npz")
 LARGEST = 2**22  # bytes of all arrays
 LONGEST = 15  # tokens of the longest sentence
+OWN = "own"  # the sentence that the visitor has typed, in place of one of `SENTENCES`
+COMPARED = 4  # words of the visitor's own sentence with which a token is compared
+LONG = 4  # letters of a word that is not short
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,14 @@ class Move(NamedTuple):
         return self.head - self.before
 
 
+def read_vectors(net: Bert, ids: Int[Tensor, "1 n"]) -> Vectors:
+    """Returns the vectors of the tokens of a sentence, as MiniLM computes them."""
+    states = net.hidden_states(ids)
+    return Vectors(
+        states[LAYER][0], net.layers[LAYER].attention.self.split("value", states[LAYER])[0, HEAD], states[-1][0]
+    )
+
+
 @tensor_lru_cache(1)
 def _arrays() -> dict[str, Tensor]:
     found = numpy_file.read_many(FILE.read_bytes(), FILE.name, LARGEST).arrays
@@ -115,23 +127,32 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
     Each word keeps the vector that it has in its own sentence: as the layer reads it, and after all layers. The token
     itself is left out.
     """
-    here = vectors(sentence)
+    words = {name: [other.tokens.index(word) for word in other.compared] for name, other in SENTENCES.items()}
+    return [
+        Move(word, name, *_cosines(vectors(sentence), query, weights, vectors(name), at))
+        for name, other in SENTENCES.items()
+        for word, at in zip(other.compared, words[name], strict=True)
+        if (name, at) != (sentence, query)
+    ]
+
+
+def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
+    """Returns how a token of any sentence moves towards other words of it, in their order.
+
+    They are those with the largest weights, first among words that are not short, as short ones say little.
+    """
+    rank = lambda at: (len(tokens[at]) < LONG, -weights[at].item())  # noqa: E731
+    words = sorted((at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]), key=rank)
+    first = {tokens[at]: at for at in reversed(words)}  # of equal words, one
+    compared = sorted(sorted(first.values(), key=rank)[:COMPARED])
+    return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in compared]
+
+
+def _cosines(here: Vectors, query: int, weights: Float[Tensor, " n"], there: Vectors, at: int) -> list[float]:
+    """The cosines of a token of `here` to the word at a position of `there`: before the head, after it, after all layers."""
     moved = here.read[query] + output_projection() @ (weights @ here.values)
-    found = []
-    for name, other in SENTENCES.items():
-        there, tokens = vectors(name), other.tokens
-        for word in other.compared:
-            at = tokens.index(word)
-            if (name, at) == (sentence, query):
-                continue
-            pairs = (
-                (here.read[query], there.read[at]),
-                (moved, there.read[at]),
-                (here.after[query], there.after[at]),
-            )
-            cosines = (torch.cosine_similarity(*pair, dim=0).item() for pair in pairs)
-            found.append(Move(word, name, *cosines))
-    return found
+    pairs = (here.read[query], there.read[at]), (moved, there.read[at]), (here.after[query], there.after[at])
+    return [torch.cosine_similarity(*pair, dim=0).item() for pair in pairs]
 
 
 @cache

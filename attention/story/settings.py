@@ -16,12 +16,11 @@ from attention.knobs import DEFAULTS, KNOBS, MAX_TOKENS
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
 from attention.settings import Settings, choice, real, text, whole
-from attention.story.head import HEAD, LAYER, LONGEST, SENTENCES, Sentence
+from attention.story.head import HEAD, LAYER, LONGEST, OWN, SENTENCES, Sentence
 
 ENTRY = "start"  # the entry of a link
 WORD = -1  # the selected token if none was chosen: the word that the story is about
 STEPS = ("look", "weigh", "take over")
-OWN = "own"  # the sentence that the visitor has typed
 MOST = 32  # tokens of it that the picture has room for
 CHARACTERS = 240  # of it
 SIZES = ("tokens", "heads", "d_model")  # no recording can change them: they open Heads

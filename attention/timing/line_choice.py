@@ -53,7 +53,7 @@ def named_lines(timings: Iterable[Timing], chart: str, most: int) -> list[Timing
 def _count(chart: str, settings: int, most: int) -> int:
     """The number of lines that a chart of this many settings begins with."""
     usual, rows = (FEW, 1) if settings == 1 else (most, min(settings, ROWS))
-    memory = min(2 * settings, most)
+    memory = 2 * min(settings, most // 2)
     return {"speed-up": usual + 1, "transfer": rows, "memory": memory}.get(chart, usual)
 
 

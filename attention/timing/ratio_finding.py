@@ -36,13 +36,13 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
             else (fast[0].implementation, against)
         )
         parts = [name(fast[0])] * (fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
-        said = f"with {' and '.join(parts)}, " if parts else ""
-        if not of_devices:
-            said = f"on {machine_in_sentence(fast[0])}, "
-        said += _faster(what, than, crossing, used, "roughly " * (used is not stable))
-        why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
-        said = f"{said[:1].upper()}{said[1:]}"
-        return f"{said}." if used is stable else f"{said} ({why})."
+        how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
+        if used is not stable:
+            why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
+            _, _, rest = why.partition(", ")
+            how.append(f"by unstable times{f' ({rest})' * bool(rest)}")
+        said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
+        return f"{said[:1].upper()}{said[1:]}."
     return ""
 
 

@@ -91,8 +91,8 @@ def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
     there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
     ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
     is_faster = there.settled and other.settled and there.seconds < other.seconds and ratio != ALIKE
-    what = setting_text(timing, [first, timing])
-    return f"At {there.length:,} {unit} {what} is {ratio} times as fast." if is_faster else ""
+    what, than = (setting_text(each, [first, timing]) for each in (timing, first))
+    return f"At {there.length:,} {unit} {what} is {ratio} times as fast as {than}." if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:

@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+import torch
 from PIL import Image
 
 from attention.interventions.leaks import Leaks, leaks
@@ -24,9 +25,12 @@ from attention.models.loading import Model, load
 from attention.models.model_cache import Loaded
 from attention.models.packages import ModelError
 from attention.models.run import Run, run
+from attention.recorded.minilm import Bert
 from attention.runtime.budget import trim
 from attention.runtime.executors import RankedExecutor
 from attention.runtime.threads import one_thread
+from attention.story.head import Vectors, read_vectors
+from attention.story.settings import CHARACTERS
 from attention.ui.budget import BUDGET
 from attention.ui.jobs.job import Job
 from attention.ui.text import jobs as words
@@ -160,10 +164,12 @@ class ModelJob(LoadedModelJob):
     """A pass of a model over a visitor's input. `found`: the result.
 
     `before`: the run on the same text without its last token, whose keys and values are used; None once it has run.
+    `vectors`: those of the tokens of a sentence that MiniLM reads, which Start compares.
     """
 
     before: Run | None = field(default=None, kw_only=True)
     found: Run | None = field(default=None, init=False)
+    vectors: Vectors | None = field(default=None, init=False)
 
     kind: ClassVar[str] = "model"
 
@@ -171,6 +177,9 @@ class ModelJob(LoadedModelJob):
         """Runs the model once."""
         self.found = run(model, text, second, image, self._on_pass_progress, self._reserve, self.before)
         self.before = None
+        if isinstance(model.net, Bert) and not second and len(text) <= CHARACTERS:
+            with torch.no_grad():
+                self.vectors = read_vectors(model.net, model_inputs(model, text, second, image).tensors["input_ids"])
 
     @property
     def claim(self) -> int:

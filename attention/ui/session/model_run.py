@@ -208,9 +208,13 @@ def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
     part = results.models.make_part(parts[name], prompt.summary, prompt.tokens)
     unused = [key for key, (source, _) in kept.shown.items() if source not in _pinned_sources()]
     for old in unused[: max(0, len(kept.shown) - KEPT + 1)]:
-        uploads.close(kept.shown.pop(old)[0])
+        source, _ = kept.shown.pop(old)
+        uploads.close(source)
+        kept.vectors.pop(source, None)
     source = uploads.hold(part.stack, "model", part.stack.title)
     kept.shown[key] = source, part
+    if task.vectors is not None:
+        kept.vectors[source] = task.vectors
     if task.found.patches is None:  # a link can't carry a picture
         offer, read, second, *_ = task.settings
         named = prompt.part if prompt.part in parts else ""

@@ -10,16 +10,22 @@ from dataclasses import replace
 
 from attention.models.prompt import Prompt
 from attention.recorded.shipped import MINILM
-from attention.story.head import HEAD, LAYER
+from attention.story.head import HEAD, LAYER, Vectors
 from attention.story.settings import CHARACTERS, OWN, STORIES, WORD, Story
 from attention.summary import legible
 from attention.ui.session import model_run
+from attention.ui.session.visit_state import session
 from attention.ui.text import start as text
 
 
 def source_of(story: Story) -> str:
     """The source of the heads on the visitor's own sentence; "" if it was not read in this visit."""
     return model_run.source_of(Prompt(model=MINILM, text=story.own)) if story.is_own else ""
+
+
+def vectors_of(story: Story) -> Vectors | None:
+    """The vectors of the tokens of the visitor's own sentence; None if it was not read in this visit."""
+    return session().kept.vectors.get(source_of(story))
 
 
 def name_run(query: dict[str, str]) -> dict[str, str]:
@@ -40,7 +46,7 @@ def read_typed(story: Story, typed: str) -> Story | str:
         return text.OWN_BLANK if typed else replace(story, own="", sentence=sentence, query=WORD)
     if len(own) > CHARACTERS:
         return text.OWN_LONG.format(characters=len(own), most=CHARACTERS)
-    asked = replace(story, own=own, sentence=OWN, query=WORD, step="look" if story.step == "take over" else story.step)
+    asked = replace(story, own=own, sentence=OWN, query=WORD)
     if source_of(asked):
         return asked
     request(asked)

@@ -21,6 +21,7 @@ from attention.imported.registry import Upload, is_uploaded
 from attention.models.parts import Part as Layers
 from attention.models.prompt import Prompt
 from attention.pinned import pinned_source
+from attention.story.head import Vectors
 from attention.timing.recordings import Timing
 from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
@@ -125,6 +126,9 @@ class VisitState:
     )  # source and content by reading and part
     requested: Requested | None = None  # the run that a typed text or a link requested last
     prompts: dict[str, Prompt] = field(default_factory=dict)  # what to run again, by source
+    vectors: dict[str, Vectors] = field(
+        default_factory=dict
+    )  # of the tokens of a sentence that MiniLM has read, by source
     new_text: tuple[str, ...] | None = None  # source, layer and head of the last text that was typed
     next_query: dict[str, str] | None = None  # the settings that the next run shows
 

@@ -53,9 +53,9 @@ OWN_LOOK = (
 )
 OWN_PARTS = " A token with “{mark}” continues a word."
 OWN_IN_LINK = "Your sentence is part of the link of this page."
-OWN_NOT_COMPARED = (
-    "**What {query} becomes** can't be shown in your sentence: the vectors that this takes are recorded for the two sentences "
-    "above alone."
+OWN_NOT_COMPARED = "**What {query} becomes** can't be shown: your sentence has no other whole word to compare it with."
+OWN_NO_VECTORS = (
+    "**What {query} becomes** can't be shown: this server's MiniLM does not give the vectors that it takes."
 )
 OWN_COMPARED = "Show it for “{word}”"
 OWN_HEADS = "Open on Heads, with all heads"
@@ -105,6 +105,9 @@ MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
 AS_READ = "{count} words of both sentences, as the head reads them. The head changes them as well."
+OWN_AS_READ = (
+    "The words of your sentence with the largest weights, as the head reads them. The head changes them as well."
+)
 AFTER_ALL = "**After all six layers,** the closest of these words is “{last}” ({cosine}); before, “{first}” ({before})."
 STILL_CLOSEST = (
     "**After all six layers,** the closest of these words is “{first}” ({cosine}), as before ({before}){gain}."

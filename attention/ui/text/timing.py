@@ -144,8 +144,9 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "its own; a pale one has the colour of its device."
     ),
     "speed-up": (
-        "Higher is faster; at 1 both take equally long. How many times as fast, {drawn}, with a band for the uncertainty of "
-        "both. Attention is compared with attention, layers with layers. A star marks the length from which it is faster. {open}"
+        "Above 1, a line is faster than the same code on the CPU, or than what is chosen. How many times as fast, {drawn}, with "
+        "a band for the uncertainty of both. Attention is compared with attention, layers with layers. A star marks the length "
+        "from which it is faster. {open}"
     ),
     "memory": (
         "Lower is less memory; the steeper a line, the faster it grows. Peak memory of a call beyond its inputs: from torch's "

@@ -1,6 +1,6 @@
 """The three steps of Start: look at the weights, weigh the scores, and combine the values into what the word becomes.
 
-The third compares with vectors that are recorded for all tokens of the sentences that ship; of the visitor's own it says that.
+The third compares vectors: those recorded for the sentences that ship, or those that MiniLM computed for the visitor's own.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.number_format import format_change, format_percent
 from attention.recorded.models import GOES_ON
-from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
+from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, moves_within, strongest_pair
 from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
-from attention.ui.session import model_run, page
+from attention.ui.session import model_run, own_sentence, page
 from attention.ui.text import start as text
 from attention.ui.text import terms
 from attention.ui.views import card_bar
@@ -74,12 +74,12 @@ def finding(story: Story, trace: Trace) -> str:
     if not float(row.sum()):
         return text.NOTHING.format(query=name)
     step = "look" if card_bar.is_waiting() else story.step
-    if step == "take over" and not (story.is_own or story.altered):
-        found = moves(story.sentence, query, row)
+    found = _moves(story, trace) if step == "take over" and not story.altered else []
+    if len(found) > 1:
         first, after = _closest(found)
         if first.word != after.word:
             return text.BECOMES.format(query=name, first=first.word, last=after.word)
-        if query != story.shipped.word:
+        if story.is_own or query != story.shipped.word:
             return text.CLOSEST.format(query=name, most=after.word, count=len(found))
         least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
         return text.STAYS.format(query=name, most=most.word, least=least.word)
@@ -192,30 +192,36 @@ def _weigh(story: Story, trace: Trace) -> None:
         st.caption(text.ROW.format(visible=visible, uniform=format_percent(1 / visible)))
 
 
+def _moves(story: Story, trace: Trace) -> list[Move]:
+    """How the selected token moves towards other words; empty if the visitor's own sentence has none."""
+    row, query = selected_row(trace), trace.config.query_index
+    if not story.is_own:
+        return moves(story.sentence, query, row)
+    found = own_sentence.vectors_of(story)
+    return [] if found is None else moves_within(found, query, row, trace.queries.texts)
+
+
 def _take_over(story: Story, trace: Trace) -> None:
-    """Draws how this head moves the selected token; the vectors of the visitor's own sentence are not recorded."""
-    if story.is_own:
-        return
-    query = trace.config.query_index
-    found = moves(story.sentence, query, selected_row(trace))
-    st.markdown(text.COMBINED.format(query=token_name(trace, query)))
-    _draw_step(found)
+    """Draws how this head moves the selected token."""
+    if found := _moves(story, trace):
+        st.markdown(text.COMBINED.format(query=token_name(trace, trace.config.query_index)))
+        _draw_step(found, text.OWN_AS_READ if story.is_own else text.AS_READ.format(count=len(found)))
 
 
-def _draw_step(found: list[Move]) -> None:
-    """Draws the small step of this head, on an axis of its own."""
+def _draw_step(found: list[Move], compared: str) -> None:
+    """Draws the small step of this head, on an axis of its own; `compared`: with what."""
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
     rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
-    st.markdown(_move_sentence(found), help=text.AS_READ.format(count=len(found)))
+    st.markdown(_move_sentence(found), help=compared)
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
 def _after_layers(story: Story, trace: Trace) -> None:
-    """Draws how far all layers bring the selected token of a sentence that ships."""
-    if story.is_own:
+    """Draws how far all layers bring the selected token."""
+    found = _moves(story, trace)
+    if not found:
         return
-    found = moves(story.sentence, trace.config.query_index, selected_row(trace))
     last = charts.RECORDED if story.altered else charts.LAYERS
     rows = [
         {
@@ -257,15 +263,16 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
 
 
 def _pass_on(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others, and of the visitor's own sentence that more is not recorded."""
+    """Draws what the selected token takes from the others; if there is no word to compare it with, that and a way out."""
     row, query = selected_row(trace), token_name(trace, trace.config.query_index)
     most = int(row.argmax())
     weight = (
         text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
     )
     st.markdown(text.TAKE_OVER.format(query=query, weight=weight))
-    if story.is_own:
-        st.markdown(text.OWN_NOT_COMPARED.format(query=query))
+    if not _moves(story, trace):
+        lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
+        st.markdown(lacks.format(query=query))
         name, shipped = next(iter(SENTENCES.items()))
         changes = {"sentence": name, "query": WORD}
         st.button(

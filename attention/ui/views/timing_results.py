@@ -259,7 +259,7 @@ def _pays(drawn: list[Timing]) -> None:
     """Draws a sentence for each pair of a CPU and another device among the lines that are drawn."""
     names = line_names.line_names(drawn) | line_names.machine_names(drawn)
     said = comparison.crossovers(drawn, names) or [text.NO_PAIR]
-    st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
+    st.markdown("\n".join(f"- {escape(line_names.of_keys(sentence, drawn))}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
         st.caption(text.MORE_PAIRS.format(count=len(said) - SENTENCES))
 
