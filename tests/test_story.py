@@ -251,8 +251,8 @@ def test_a_change_that_is_labelled_0_005_is_not_called_less():
 @pytest.mark.parametrize(
     ("query", "headline"),
     [
-        (2, "After all six layers, “sat” is closest to **“deposit”** of the 4 words compared, as it was before."),
-        (8, "“river” was closer to “deposit” than to **“money”**; after all six layers, it is the other way round."),
+        (2, "“sat” was closer to “river” than to **“bank”**; after all six layers, it is the other way round."),
+        (8, "Of 4 words here, “river” is closest to **“bank”**, before the head and after all six layers."),
     ],
 )
 def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):

@@ -260,13 +260,17 @@ def test_a_recorded_cpu_as_base_says_so_too():
     assert "Test CPU, 2 cores, recorded 2026-01-31" in sources(figure)
 
 
+def roof_label(trace) -> str:
+    return trace["hovertemplate"].replace("<br>", " ").removeprefix("limit: ").partition(" matrix product")[0]
+
+
 def test_the_roof_is_the_slope_and_the_ceiling():
     roof, points = traces(charts.roofline([make_timing(median=0.01)]))
     assert points["x"] == [100]
     assert points["y"] == [1e11]
     assert roof["x"] == [5, 10, 200]
     assert roof["y"] == [5e11, 1e12, 1e12]
-    assert roof["name"] == "limit: Test CPU, 2 cores, 2 threads · float32"
+    assert roof["name"] == "limit" and roof_label(roof) == "Test CPU, 2 cores, 2 threads · float32"
 
 
 def test_memory_stands_beside_one_matrix_a_head():
@@ -379,7 +383,8 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     half = {"dtype": "bfloat16", "peak_operations": 4e12}
     timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
     drawn = traces(charts.roofline(timings))
-    roofs = {trace["name"].removeprefix("limit: "): trace for trace in drawn if trace["name"].startswith("limit: ")}
+    roofs = {roof_label(trace): trace for trace in drawn if trace["hovertemplate"].startswith("limit: ")}
+    assert len({trace["name"] for trace in roofs.values()}) == len(roofs), "also in a legend"
     under = {
         trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["line"]["color"]
         for trace in drawn
@@ -394,7 +399,7 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
 
 def test_no_mark_is_above_a_limit_that_was_measured_on_a_busy_machine():
     slow = line(LENGTHS, [0.001] * 4, operations=5e9, peak_operations=1e12)
-    *_, roof = [trace for trace in traces(charts.roofline(slow)) if trace["name"].startswith("limit: ")]
+    *_, roof = [trace for trace in traces(charts.roofline(slow)) if trace["hovertemplate"].startswith("limit: ")]
     assert max(roof["y"]) == 5e12 and "fastest timing 5,000.0 GFLOP/s" in roof["hovertemplate"].replace("<br>", " ")
     assert cpu_gpu_series.line(slow).peaks == (5e12, 1e11)
 

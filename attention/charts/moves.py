@@ -59,7 +59,7 @@ def by_layers(words: tuple[str, ...], low: float, high: float, last: str = LAYER
     The columns are `word`, `stage`, `cosine`, `label`, its number, and `least` and `most`, the ends of the line of a word.
     """
     y, scale = _words(words), alt.Scale(domain=[low, high], padding=BESIDE)
-    x = alt.X("cosine:Q", title="cosine to the word at the same stage", scale=scale, axis=_axis())
+    x = alt.X("cosine:Q", title="cosine to the word, both at the same stage", scale=scale, axis=_axis())
     stages = [BEFORE, last]
     colors = alt.Scale(domain=stages, range=[theme.HIDDEN, theme.QUERY])
     shapes = alt.Scale(domain=stages, range=["circle", "diamond"])

@@ -31,11 +31,12 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "") -
     ys = [min(ceiling, slope * x) for x in xs]
     what = "matrix product" if ceiling == product else "fastest timing"
     best = f"{what} {ceiling / 1e9:,.1f} GFLOP/s, copying {slope / 1e9:,.1f} GB/s"
+    named = f"limit of {short}" if short else "limit"
     figure.add_scatter(
         x=xs,
         y=ys,
-        name=marks.wrap_label(f"limit: {name}"),
-        meta=f"limit of {short}" if short else "limit",
+        name=named,
+        meta=named,
         mode="lines",
         line={"color": "gray", "width": 1.5},
         hovertemplate=f"{marks.wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",

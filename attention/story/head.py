@@ -139,12 +139,13 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
 def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
     """Returns how a token of any sentence moves towards other words of it, in their order.
 
-    They are those with the largest weights, first among words that are not short, as short ones say little.
+    They are those with the largest weights; short words, which say little, are among them only if there are too few others.
     """
-    rank = lambda at: (len(tokens[at]) < LONG, -weights[at].item())  # noqa: E731
-    words = sorted((at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]), key=rank)
-    first = {tokens[at]: at for at in reversed(words)}  # of equal words, one
-    compared = sorted(sorted(first.values(), key=rank)[:COMPARED])
+    words = [at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]]
+    long = [at for at in words if len(tokens[at]) >= LONG]
+    ranked = sorted(long if len({tokens[at] for at in long}) > 1 else words, key=lambda at: -weights[at].item())
+    first = {tokens[at]: at for at in reversed(ranked)}  # of equal words, one
+    compared = sorted([at for at in ranked if first[tokens[at]] == at][:COMPARED])
     return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in compared]
 
 

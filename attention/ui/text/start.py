@@ -10,7 +10,7 @@ AT_TEMPERATURE = " at temperature {temperature}"
 BECOMES = "{query} was closer to “{first}” than to **“{last}”**; after all six layers, it is the other way round."
 STAYS = "In all six layers together, {query} comes much closer to **“{most}”** than to “{least}”."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
-CLOSEST = "After all six layers, {query} is closest to **“{most}”** of the {count} words compared, as it was before."
+CLOSEST = "Of {count} words here, {query} is closest to **“{most}”**, before the head and after all six layers."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
@@ -105,8 +105,9 @@ MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
 AS_READ = "{count} words of both sentences, as the head reads them. The head changes them as well."
-OWN_AS_READ = (
-    "The words of your sentence with the largest weights, as the head reads them. The head changes them as well."
+WITHIN_AS_READ = (
+    "Words of this sentence, as the head reads them: those with the largest weights, of four letters or more if there are two. "
+    "The head changes them as well."
 )
 AFTER_ALL = "**After all six layers,** the closest of these words is “{last}” ({cosine}); before, “{first}” ({before})."
 STILL_CLOSEST = (

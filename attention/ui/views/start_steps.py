@@ -18,7 +18,16 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.number_format import format_change, format_percent
 from attention.recorded.models import GOES_ON
-from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, moves_within, strongest_pair
+from attention.story.head import (
+    LAYER,
+    SENTENCES,
+    Move,
+    heads_that_find_both,
+    moves,
+    moves_within,
+    strongest_pair,
+    vectors,
+)
 from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
@@ -79,7 +88,7 @@ def finding(story: Story, trace: Trace) -> str:
         first, after = _closest(found)
         if first.word != after.word:
             return text.BECOMES.format(query=name, first=first.word, last=after.word)
-        if story.is_own or query != story.shipped.word:
+        if not _is_of_the_story(story, query):
             return text.CLOSEST.format(query=name, most=after.word, count=len(found))
         least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
         return text.STAYS.format(query=name, most=most.word, least=least.word)
@@ -195,17 +204,23 @@ def _weigh(story: Story, trace: Trace) -> None:
 def _moves(story: Story, trace: Trace) -> list[Move]:
     """How the selected token moves towards other words; empty if the visitor's own sentence has none."""
     row, query = selected_row(trace), trace.config.query_index
-    if not story.is_own:
+    if _is_of_the_story(story, query):
         return moves(story.sentence, query, row)
-    found = own_sentence.vectors_of(story)
+    found = own_sentence.vectors_of(story) if story.is_own else vectors(story.sentence)
     return [] if found is None else moves_within(found, query, row, trace.queries.texts)
+
+
+def _is_of_the_story(story: Story, query: int) -> bool:
+    """Whether a token is the word that both sentences have, which is compared with words of both."""
+    return not story.is_own and query == story.shipped.word
 
 
 def _take_over(story: Story, trace: Trace) -> None:
     """Draws how this head moves the selected token."""
     if found := _moves(story, trace):
         st.markdown(text.COMBINED.format(query=token_name(trace, trace.config.query_index)))
-        _draw_step(found, text.OWN_AS_READ if story.is_own else text.AS_READ.format(count=len(found)))
+        of_story = _is_of_the_story(story, trace.config.query_index)
+        _draw_step(found, text.AS_READ.format(count=len(found)) if of_story else text.WITHIN_AS_READ)
 
 
 def _draw_step(found: list[Move], compared: str) -> None:
