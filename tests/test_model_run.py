@@ -251,7 +251,7 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     expected = trace(Config.of(source, layer=LAYER, temperature=4.0)).weights[LAST_HEAD, first + 1]
     warm = page_text(open_step(test, "weigh", temperature=4.0))
     assert f"a weight of **{format_percent(float(expected.max()))}** at temperature 4." in warm
-    assert "Not as trained: temperature 4" in warm
+    assert "not as trained: temperature 4" in warm
     combined = page_text(open_step(test, "take over", temperature=4.0))
     assert (
         text_start.OWN_NO_VECTORS.format(query=f"“{words[first]}”") in combined

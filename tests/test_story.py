@@ -333,8 +333,8 @@ def test_equal_weights_are_those_of_the_visible_keys():
 @pytest.mark.parametrize(
     ("packed", "said"),
     [
-        ("mask.causal", "Not as trained: mask causal"),
-        ("scale.none~temperature.4", "Not as trained: scale none, temperature 4"),
+        ("mask.causal", "MiniLM, layer 0, head 4, not as trained: mask causal"),
+        ("scale.none~temperature.4", "not as trained: scale none, temperature 4"),
     ],
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
@@ -343,10 +343,10 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     assert (
         said in changed
         and "This **head** was picked: from “bank”, only 1 of the 72 heads has its" in changed
-        and "“account” in the other sentence. This is with the model's own settings." in changed
+        and "“account” in the other sentence. That was found with the model's own settings, " in changed
         and "**As trained,** “bank” puts 70.7% of its weight on “river”." in changed
     )
-    assert "Not as trained" not in usual and "the model's own settings" not in usual
+    assert "not as trained" not in usual and "the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
 
 

@@ -17,6 +17,7 @@ const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 46;  // pixels
 const PANEL = [160, 230], SENTENCE = 168, TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
+const SPARSE = 3;  // tokens per label beyond which labels are positions, as a few of many words do not tell where they are
 const NUMBER = 24, NAME_LETTER = 5.4;  // pixels beside the name of a square, and of one of its letters
 
 /**
@@ -130,7 +131,7 @@ export function setLarge(large, data, plan) {
 }
 
 /**
- * Returns the cells of an axis that have a label, each with its text: tokens as far as there is room, or round positions.
+ * Returns the cells of an axis that have a label, each with its text: tokens, or round positions if few of them have room.
  * @param {GridData} data
  * @param {string[]} tokens
  * @param {number} count  cells of the axis
@@ -140,7 +141,7 @@ export function setLarge(large, data, plan) {
  */
 function labelsOf(data, tokens, count, size, lanes) {
   const least = LINE / size / lanes;
-  if (isNamed(data)) return every(count, Math.max(1, Math.ceil(least))).map((i) => [i, tokens[i]]);
+  if (isNamed(data) && least <= SPARSE) return every(count, Math.max(1, Math.ceil(least))).map((i) => [i, tokens[i]]);
   const places = every(count * data.tile, roundUp(least * data.tile));
   return places.map((at) => [(at + 0.5) / data.tile - 0.5, position(at)]);
 }

@@ -158,17 +158,20 @@ export function setCaption({ element }, data, h, width) {
   find(element, "figcaption b").textContent = data.per || width >= WORDED ? title : `${h}`;
   find(element, "figcaption").title = told(role);
   find(element, "figcaption span").textContent = told(shortName(role));
+  element.dataset.shared = shared;
 }
 
 /**
  * Writes the title of a square in smaller letters if it has no room in letters of 12 pixels; if it has none in these either,
- * its name is only in the tooltip. It is measured on a canvas, without a layout of the page.
+ * its name is only in the tooltip, and the number of a shared key-value head stays. It is measured on a canvas, without a layout of the page.
  * @param {HTMLElement} figure
  * @param {import("./heads_grid_layout.js").Plan} plan
  */
 export function fitCaption(figure, { width, track = width, stacked }) {
-  const name = textWidth(figure, find(figure, "figcaption span").textContent ?? "");
+  const caption = find(figure, "figcaption span"), { shared } = figure.dataset;
   const number = stacked ? 0 : DOT + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
+  if (shared && textWidth(figure, caption.textContent ?? "") * SMALL + number > track) caption.textContent = shared;
+  const name = textWidth(figure, caption.textContent ?? "");
   figure.classList.toggle("small", name + number > track);
   figure.classList.toggle("unnamed", name * SMALL + number > track);
 }

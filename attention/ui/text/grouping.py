@@ -7,7 +7,7 @@ COMPUTING = "Computing every grouping"
 CHART_ALT = "Lines by number of key-value heads: the share of weight that each head moved to other keys"
 INTRO = (
     "Fewer key-value heads make the KV cache smaller, and change the weights. **Moved**: the share of the weight that goes to "
-    "other keys. **Output Δ**: the change of the output relative to its size. A button uses that many key-value heads."
+    "other keys. **Output Δ**: the change of the output relative to its size. A button sets that number of key-value heads."
 )
 KV_HEADS, NAME = "KV heads", "Attention"
 MOVED = "Moved"
@@ -22,8 +22,8 @@ BLIND = (
 )
 METHOD = (
     "Groups of r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1, without the "
-    "uptraining). Cache: one layer, {tokens:,} tokens, d_head {d_head}. Heads that share have the same "
-    "“kv” number in the grid above.{drawn}"
+    "uptraining). Cache: one layer, {tokens:,} tokens, d_head {d_head}. Where heads share keys and values, "
+    "the title of each has the number of its key-value head, “kv”.{drawn}"
 )
 DRAWN = " The current setting draws shared projections instead of averaging."
 USE_HELP = "Uses {name} attention: {kv_heads} averaged key-value heads"

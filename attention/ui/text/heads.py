@@ -7,8 +7,8 @@ CELLS = "**A head** decides how much each {unit} (row, query) takes from each {u
 BUILT = "These were built by hand to show rules. "
 TRY = "**Try:** click another map."
 ONE_COLOUR = (
-    "In **head {head}**, nearly every pixel holds a large weight. Zoom in below, or show fewer tokens, to see which keys "
-    "get it."
+    "A pixel shows the largest of its weights, and in **head {head}** nearly every one holds a weight well above uniform. Zoom "
+    "in below, or show fewer tokens, to see which keys get it."
 )
 UNNAMED = " A head has a name only if this text shows its rule."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."

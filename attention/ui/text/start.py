@@ -17,7 +17,7 @@ OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, hea
 OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
-CHANGED = ":orange-badge[Not as trained: {settings}]"
+CHANGED = ":orange-badge[MiniLM, layer 0, head {head}, not as trained: {settings}]"
 SIZES = " This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
@@ -63,7 +63,7 @@ OWN_MODEL = "See all its heads on Model"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
-AS_RECORDED = "{said} This is with the model's own settings."
+AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
     "Each token is a vector. Learned matrices turn it into a **query** q, what it looks for, and a **key** k, what it offers. "

@@ -159,7 +159,7 @@ def _badge(story: Story, config: Config) -> str:
     values = {name: f"{value:g}" if name == "temperature" else value for name, value in story.altered.items()}
     settings = ", ".join(f"{name} {value}" for name, value in values.items())
     if settings:  # in place of the other badge, in the same line
-        return text.CHANGED.format(settings=escape(settings))
+        return text.CHANGED.format(head=config.head, settings=escape(settings))
     return text.OWN_BADGE.format(head=config.head) if story.is_own else text.BADGE
 
 
