@@ -109,10 +109,9 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     tab = visit("timing")
     open_recording(tab.page, "gpu.json", write_recording(line([256, 512, 1024], times, **GPU)))
     finding = tab.page.locator(".st-key-finding").last
-    expect(finding).to_contain_text(
-        re.compile(r"^A Test GPU is 4 times as fast as a 2-core CPU .* for 1,024 tokens, 8 heads of 64, float32\.")
-    )
-    expect(tab.page.get_by_text("Including the copy to the GPU and back, it is 4 times as fast").first).to_be_visible()
+    said = "Test GPU is faster than a 2-core CPU from about 362 tokens on; at 1,024 it is 4 times as fast."
+    expect(finding).to_contain_text(f"A {said}")
+    expect(tab.page.get_by_text(f"With the copy, a {said}").first).to_be_visible()
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
     expect(chart.locator(".annotation-text", has_text="Test GPU").first).to_be_visible()
     tab.still()
