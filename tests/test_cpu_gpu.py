@@ -200,6 +200,16 @@ def test_where_the_gpu_does_not_pay_is_said_by_length_and_of_no_others():
     assert "The GPU is faster at every common length (512 to 4,096 tokens)" in answer_text(CpuGpuSettings(), slow)
 
 
+@pytest.mark.parametrize(
+    ("factor", "said"), [(1.02, "takes about as long"), (0.5, "is 2 times as fast"), (3, "takes 3 times as long")]
+)
+def test_beside_a_gpu_in_half_precision_a_float32_cpu_says_what_half_precision_would_do_to_it(factor, said):
+    versus, timings = CpuGpuSettings(), [*CPU, *CARD, *timed_series(factor, dtype="bfloat16")]
+    cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
+    assert cpu_gpu_summary.other_precision(cpu, gpus, versus, timings) == f"In bfloat16 the CPU {said}."
+    assert cpu_gpu_summary.other_precision(cpu, gpus, versus, [*CPU, *CARD]) == ""
+
+
 def test_a_crossing_comes_from_timings_alone():
     assert "A recording of shorter lengths shows it" in cpu_gpu_summary.crossing(CpuGpuSettings(), CPU)
     flat = {"device": "cuda:0", "device_name": "Test GPU", "median": 2.0, "lower": 1.9, "upper": 2.1}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
@@ -98,6 +98,23 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
     if versus.transfer == WITH:
         return f"The copy to the GPU and back{speed} counts; without it, {times(at.alone)} times {where}{dtypes}."
     return f"Including the copy to the GPU and back{speed}, it is {times(at.moved)} times as fast {where}{dtypes}."
+
+
+def other_precision(
+    cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings, timings: Iterable[Timing]
+) -> str:
+    """What half precision does to a float32 CPU that is compared with a GPU in half precision; empty if that was not timed."""
+    found, other = against(cpu, gpus), cpu_gpu_series.cpu(replace(versus, cpu_dtype="bfloat16"), timings)
+    if cpu is None or other is None or found is None or found[0].dtype == cpu.dtype or cpu.dtype != "float32":
+        return ""
+    point, half = cpu.at(found[2].length), other.at(found[2].length)
+    if not (point and half and point.is_stable and half.is_stable and other.device == cpu.device):
+        return ""
+    ratio = (point.seconds or 0.0) / (half.seconds or 1.0)
+    if times(max(ratio, 1 / ratio)) == "1":
+        return "In bfloat16 the CPU takes about as long."
+    much = f"is {times(ratio)} times as fast" if ratio > 1 else f"takes {times(1 / ratio)} times as long"
+    return f"In bfloat16 the CPU {much}."
 
 
 def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:

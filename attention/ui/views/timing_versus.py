@@ -61,7 +61,11 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     of_ratios = versus.picture in ("time", "times faster")
-    copied = cpu_gpu_summary.copy_sentence(cpu, gpus, versus) if of_ratios else ""
+    beside = (
+        cpu_gpu_summary.copy_sentence(cpu, gpus, versus),
+        cpu_gpu_summary.other_precision(cpu, gpus, versus, timings),
+    )
+    copied = " ".join(filter(None, beside)) if of_ratios else ""
     _head(chart_findings.cpu_gpu_finding(cpu, gpus, versus), copied, choices and partial(choices, False))
     if cpu is None:
         st.button(text.USE, key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=text.USE_HELP)
