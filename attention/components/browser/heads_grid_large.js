@@ -54,7 +54,7 @@ export function arrangeLarge(data, width) {
   const side = wide ? Math.min(highest - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(side)) }, data), room };
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
-  const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide);
+  const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide, panel - PANEL[0]);
   const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, gridHeight: TITLE + large.height + room };
   const widened = wide && fit.stacked ? widenTracks(data, fit, left, panel) : {};
   return { ...snapSide({ ...fit, ...shown, ...widened }, data), large };
@@ -76,18 +76,22 @@ function widenTracks(data, { columns, side }, left, panel) {
 }
 
 /**
- * Returns columns and side of the squares. If these are too narrow for a number and a name in one line, they take two.
+ * Returns columns and side of the squares. If these are too narrow for a number and a name in one line, they take two, unless
+ * most names have no room in these either.
  * @param {GridData} data
  * @param {number} width
  * @param {number} height
  * @param {boolean} wide
+ * @param {number} spare  pixels by which the squares may be wider than this
  * @returns {{ columns: number, side: number, stacked?: boolean }}
  */
-function fitNamed(data, width, height, wide) {
-  const plain = fitBeside(data, width, height, wide, TITLE);
-  const longest = Math.max(0, ...data.names.map((name) => signs(shortName(name)).length));
+function fitNamed(data, width, height, wide, spare) {
+  const plain = fitBeside(data, width, height, wide, TITLE), named = data.names.filter(Boolean);
+  const letters = named.map((name) => signs(shortName(name)).length), longest = Math.max(0, ...letters);
   if (!longest || plain.side >= NUMBER + NAME_LETTER * longest) return plain;
-  return { ...fitBeside(data, width, height, wide, TITLE + LINE), stacked: true };
+  const two = fitBeside(data, width, height, wide, TITLE + LINE), most = (width + spare) / two.columns - GAP;
+  const without = wide && data.group === 1 && 2 * letters.filter((count) => NAME_LETTER * count > most).length > letters.length;
+  return without ? plain : { ...two, stacked: true };
 }
 
 /**
