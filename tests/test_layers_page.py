@@ -83,7 +83,7 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     for each in (cells, compared, places):
         assert each["layer"] == [layer for layer in LAYERS for _ in range(9)] and each["head"] == [*range(9)] * 6
         assert [at for at, on in enumerate(each["focus"]) if on] == [3 * 9 + 2]
-        assert each["value"] == cells["value"], "a head has one colour in all of them"
+        assert each["value"] == (each["layer"] if each == compared else cells["value"])
     config = Config.of(STREET)
     assert compared["x"] == pytest.approx(numbers("first", config), abs=1e-6)
     assert compared["y"] == pytest.approx(numbers("entropy", config), abs=1e-5)
@@ -91,7 +91,7 @@ def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     assert compared["named"][most] == head_label(config, (compared["layer"][most], compared["head"][most]))
     assert compared["named"][29] == "L16H2" and all(compared["named"]), "a name is visible if it has room"
     said = words(test)
-    assert "Each dot is a head, coloured by first token. The ring marks L16H2" in said
+    assert "Each dot is a head, coloured by layer. The ring marks L16H2" in said
     assert "**Layer 16, head 2** " in words(
         test
     ) and f"54 heads, 9 in each of 6 layers ({', '.join(map(str, LAYERS))} of its model)," in words(test)
@@ -113,7 +113,7 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     test = run(PAGE, {"source": STREET}, OPEN)
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
-    assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
+    assert query_without_edition(link(test)) == {"source": STREET, "across": "entropy", "upwards": "effective_keys"}
     (said,) = [each.help.replace("\\", "") for each in test.markdown if "Each dot is a head" in each.value]
     assert "exp(entropy)" in said and "Hill 1973" in said
     assert len(tables(run(PAGE, {"source": STREET, "upwards": "effective_keys"}))) == 2, (
@@ -123,6 +123,32 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
     assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
     assert query_without_edition(link(wrong)) == {"source": STREET}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "axes"),
+    [
+        ({"source": REPEATED}, ("entropy", "induction")),
+        ({"source": "recorded:minilm-street"}, ("entropy", "previous")),
+        ({"source": STREET, "layer_map": "entropy"}, ("first", "entropy")),
+        ({"source": STREET, "layer_map": "first"}, ("entropy", "first")),
+        ({"source": STREET, "across": "first"}, ("first", "induction")),
+        ({"source": STREET, "upwards": "first"}, ("previous", "first")),
+    ],
+)
+def test_the_axes_are_at_first_the_statistic_of_the_map_over_one_that_spreads_the_heads(chosen, axes):
+    config = Config.of(**chosen)
+    found = results.layers.layers(config)
+    shown = layers_compared._with_known_metrics(config, found)
+    assert (shown.across, shown.upwards) == axes
+
+
+def test_shares_end_at_100_percent_and_heads_that_the_headline_counts_have_names():
+    axis = head_points.data_axis("Previous token", [0.02, 0.99], head_points.NAME, percent=True)
+    assert axis.top == 1 and head_points.data_axis("Distance", [0.02, 0.99], head_points.NAME).top > 1
+    _, compared, _ = tables(run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}, OPEN))
+    high = [at for at, value in enumerate(compared["y"]) if value > 0.5]
+    assert len(high) == 5 and all(compared["named"][at] and compared["room"][at] <= 500 for at in high)
 
 
 def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_both():

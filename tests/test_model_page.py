@@ -520,7 +520,8 @@ def test_of_patches_nothing_is_said_that_needs_a_line():
     shown = page_text(layers)
     assert not layers.exception and "Previous" not in shown and "Induction" not in shown
     assert "no role that this text shows" not in shown
-    assert [layers.selectbox(key=name).value for name in ("across", "upwards")] == ["first", "entropy"]
+    menus = [layers.selectbox(key=name) for name in ("across", "upwards")]
+    assert [each.format_func(each.value) for each in menus] == ["First token", "Entropy"]
     without = run_model(opened(model="vit", tokens="without marks", summary="mean of heads"))
     assert "Auto" in without.selectbox(key="model_layer_map").options and not without.exception
 

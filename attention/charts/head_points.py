@@ -1,7 +1,7 @@
 """Heads as points (Altair): over two of their statistics, or on a map of their distances; a click selects a head.
 
-A point has the colour of its cell in the map of layers. The charts are built without data, once for all settings that
-give the same chart.
+On the map of distances a point has the colour of its cell in the map of layers, over two statistics that of its layer.
+The charts are built without data, once for all settings that give the same chart.
 """
 
 from __future__ import annotations
@@ -41,12 +41,16 @@ Box = tuple[float, float, float, float]
 
 
 class Axis(NamedTuple):
-    """The title and the ends of an axis or a colour scale, and whether its values are shares, written in percent."""
+    """The title and the ends of an axis or a colour scale, and whether its values are shares, written in percent.
+
+    `key`: the values in the key to colours; if there are none, the ends and the middle.
+    """
 
     title: str
     top: float
     low: float = 0.0
     percent: bool = False
+    key: tuple[float, ...] = ()
 
     def tooltip(self, column: str) -> alt.Tooltip:
         """Returns the line of a tooltip with the value of a column."""
@@ -58,12 +62,21 @@ class Axis(NamedTuple):
 
 
 def data_axis(title: str, values: Iterable[float], after: float = MARGIN, percent: bool = False) -> Axis:
-    """Returns an axis with limits from the data, and a margin on both sides, the one `after` it and `MARGIN`; none beyond 0."""
+    """Returns an axis with limits from the data, and a margin on both sides, the one `after` it and `MARGIN`.
+
+    There is none beyond 0, and none beyond 1 for shares.
+    """
     every = [*values]
     low, top = min(every), max(every)
     extent = (top - low) or abs(top) or 1.0
     margin = MARGIN * extent
-    return Axis(title, top + after * extent, max(0.0, low - margin) if low >= 0 else low - margin, percent)
+    end = top + after * extent
+    return Axis(
+        title,
+        max(top, min(end, 1.0)) if percent else end,
+        max(0.0, low - margin) if low >= 0 else low - margin,
+        percent,
+    )
 
 
 class Beside(NamedTuple):
@@ -182,8 +195,10 @@ def _point_layers(
     ends = [color.low, (color.low + color.top) / 2, color.top]
     scale = alt.Scale(domain=ends, range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
-    told.append(color.tooltip("value"))
-    key = color_key(COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else KEY, ends)
+    told += [] if color.key else [color.tooltip("value")]  # those with a key of their own are layers
+    key = color_key(
+        COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else KEY, [*(color.key or ends)]
+    )
     size = SMALL if heads > MANY else SIZE
     points = (
         alt.Chart(name="points")

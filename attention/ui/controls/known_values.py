@@ -38,6 +38,6 @@ def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[
 KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError for an unknown value
     "implementation": _among("implementation", *ROWS, others=HUNTS),
     "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
-    "across": _among("across", *EVERY),
-    "upwards": _among("upwards", *EVERY),
+    "across": _among("across", DEFAULTS["across"], *EVERY),
+    "upwards": _among("upwards", DEFAULTS["upwards"], *EVERY),
 }

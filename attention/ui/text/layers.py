@@ -230,6 +230,7 @@ ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statis
 
 # Two statistics.
 TWO_FOLD = "Two statistics compared"
+LAYER = "layer"  # that is what colours are
 DOTS = (
     "Each dot is a head, coloured by {color}. The ring marks {label} ({head}). Dots have names where "
     "there is room: point at any other."

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.head_distances import ALIKE, Distances
+from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points as points
 from attention.charts import likeness
 from attention.charts.layers import CELL
@@ -126,7 +127,7 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         selection_mode=CELL,
         alt=text.ALIKE_MAP_ALT.format(statistic=color.title.lower()),
     )
-    said = f"{text.ALIKE_MAP} {compared.dots_sentence(config, found)}"
+    said = f"{text.ALIKE_MAP} {compared.dots_sentence(config, EVERY[maps.number(config, found)].label.lower())}"
     st.caption(said, help=text.ALIKE_MAP_HELP.format(kept=format_percent(far.kept)))
 
 

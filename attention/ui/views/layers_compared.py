@@ -39,6 +39,8 @@ BOTH = {
     "across": "first",
     "upwards": "entropy",
 }  # the knobs, and their values if the chosen statistic does not apply, as to a picture's patches
+EARLIER = {"across": "previous", "upwards": "induction"}  # in a link that names one axis, the other is what it then was
+SPREADS = "entropy", "first"  # the x axis at first: the first of these unless the y axis has or resembles it
 FOLD = "two statistics"  # the key of the expander
 FEW = 150  # heads up to which all points have names if there is room
 Found = Mapping[int, Layer]
@@ -55,17 +57,16 @@ def _draw(config: Config) -> None:
 
 
 def _draw_points(config: Config) -> None:
-    config = _with_known_metrics(shown_side(config).truncated)
-    found = results.layers.layers(config)
+    chosen = shown_side(config).truncated
+    found = results.layers.layers(chosen)
+    config = _with_known_metrics(chosen, found)
     st.markdown(
-        f"{dots_sentence(config, found)} {text.DOTS_CLICK}",
+        f"{dots_sentence(config, text.LAYER)} {text.DOTS_CLICK}",
         help="\n\n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))),
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
-            knobs.menu(
-                name, config, _metric_options(config), format_func=lambda name: EVERY[name].label, on_change=page.change
-            )
+            _axis_menu(name, config, chosen)
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
         if said := _high_sentence(config, x, y):
@@ -75,10 +76,21 @@ def _draw_points(config: Config) -> None:
         st.caption(text.TWO_NONE)
 
 
-def dots_sentence(config: Config, found: Found) -> str:
+def _axis_menu(name: str, config: Config, chosen: Config) -> None:
+    """Draws the menu of an axis; "auto" has the name of what it shows. A choice sets the other axis to what it shows, too."""
+    shown, other = getattr(config, name), next(each for each in BOTH if each != name)
+    is_auto = getattr(chosen, name) == DEFAULTS[name]
+    options = [DEFAULTS[name] if is_auto and each == shown else each for each in _metric_options(config)]
+    label = lambda each: EVERY[shown if each == DEFAULTS[name] else each].label  # noqa: E731
+    page.resend_menu(name, EVERY[shown].label)
+    on_change = partial(page.change, **{other: getattr(config, other)})
+    setting = chosen if is_auto else config
+    knobs.menu(name, setting, options, format_func=label, on_change=on_change)
+
+
+def dots_sentence(config: Config, color: str) -> str:
     """What a dot of a chart of heads is, its colour, the ring, and why some dots have no name, as Markdown."""
     focus = config.layer, config.head
-    color = EVERY[maps.number(config, found)].label.lower()
     label, head = head_label(config, focus), head_title(config, focus)
     return text.DOTS.format(color=escape(color), label=label, head=head)
 
@@ -109,13 +121,26 @@ def _metric_options(config: Config) -> tuple[str, ...]:
     return tuple(EVERY) if every else tuple(maps.known_metrics(config))
 
 
-def _with_known_metrics(config: Config) -> Config:
-    """The same config with two statistics that apply; the menus are set to them as well."""
+def _with_axes(config: Config, found: Found) -> Config:
+    """The same config with a statistic on both axes: if none is chosen, that of the map over one that spreads the heads."""
+    given = {name: getattr(config, name) for name in BOTH if getattr(config, name) != DEFAULTS[name]}
+    if given:
+        return replace(config, **(EARLIER | given))
+    shown, there = maps.number(config, found), _metric_options(config)
+    is_spread = shown in text.GROUPS["Spread"]
+    across = next(name for name in (*SPREADS[is_spread:], *there) if name in there and name != shown)
+    return replace(config, across=across, upwards=shown)
+
+
+def _with_known_metrics(chosen: Config, found: Found) -> Config:
+    """The same config with two statistics that apply; the menus of chosen ones that don't are set to them as well."""
+    config = _with_axes(chosen, found)
     there = _metric_options(config)
     other = {name: instead for name, instead in BOTH.items() if getattr(config, name) not in there}
     other = {name: instead if instead in there else "greatest" for name, instead in other.items()}
     for name, instead in other.items():
-        page.widgets()[CONFIGS.key(name)] = instead
+        if getattr(chosen, name) != DEFAULTS[name]:
+            page.widgets()[CONFIGS.key(name)] = instead
     return replace(config, **other)
 
 
@@ -132,15 +157,17 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
     """Draws the points of all heads, with lines from where those of side A are."""
     across, upwards = (
         points.data_axis(
-            EVERY[name].label,
+            maps.metric_title(EVERY[name]),
             [*held.values(), *(point[at] for point in before.values())],
             margin,
             maps.is_share(name, config),
         )
         for at, (name, held, margin) in enumerate(((config.across, x, points.NAME), (config.upwards, y, points.MARGIN)))
     )
-    color = axis(config, maps.number(config, found), found)
+    color = _layer_axis(layers(config.source))
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
+    counted = maps.cells(maps.number(config, found), found) if maps.is_weight(config, found) else {}
+    most |= {cell for cell, value in counted.items() if value > maps.HIGH}
     high = {cell for one in (x, y) for cell in maps.outstanding(one)}
     drawn = table(
         config,
@@ -149,6 +176,7 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
         lambda width, x, y: (width * across.place(x), points.HEIGHT * (1 - upwards.place(y))),
         most,
         high,
+        {cell: float(cell[0]) for cell in x},
     )
     if before:
         for at, name in enumerate(("x_before", "y_before")):
@@ -165,6 +193,12 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
     )
 
 
+def _layer_axis(numbers: tuple[int, ...]) -> Axis:
+    """The scale of the colours of layers: the first, a middle one and the last are in its key."""
+    key = dict.fromkeys(map(float, (numbers[0], numbers[len(numbers) // 2], numbers[-1])))
+    return Axis(text.LAYER, numbers[-1], numbers[0], key=tuple(key))
+
+
 def axis(config: Config, name: str, found: Found) -> Axis:
     """The scale of the colours of a statistic, with the ends that it has on the map of layers."""
     low, top = maps.ends(name, config, maps.cells(name, found))
@@ -178,13 +212,15 @@ def table(
     at: Callable[[int, float, float], Point],
     named: Collection[Cell] = (),
     others: Collection[Cell] = (),
+    colors: Mapping[Cell, float] | None = None,
 ) -> pa.Table:
     """The points of heads. If there is room, the selected one has a name, then those in `named`, in `others`, and all others,
     unless there are many heads.
 
-    `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
+    `at(width, x, y)`: the position of a point in pixels, in a chart of this width. `colors`: if none, those of the map of layers.
     """
-    focus, colors = (config.layer, config.head), maps.cells(maps.number(config, found), found)
+    focus = config.layer, config.head
+    colors = maps.cells(maps.number(config, found), found) if colors is None else colors
     order = {cell: at for at, cell in enumerate(places)}
     first = [cell for cell in dict.fromkeys((focus, *sorted(named), *sorted(others))) if cell in order]
     names = [head_label(config, cell) if len(places) <= FEW or cell in first else "" for cell in places]
