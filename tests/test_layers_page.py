@@ -23,7 +23,8 @@ from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
 from attention.analysis.repeats import Copy, Largest, largest_weight
 from attention.charts import head_points, layers_file, likeness
-from attention.charts.layers import FAINT, Room, height, writes_numbers
+from attention.charts import layers as layers_chart
+from attention.charts.layers import FAINT, USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_short_percent, format_weight
@@ -213,7 +214,7 @@ def test_heads_that_stand_out_are_named():
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
     assert (
         "over queries that have one" in said.help
-        and " The headline counts heads over 50%. Cells under 10% have no number." in said.value
+        and " The headline counts heads over 50%. Cells under 10% have no number, unless selected." in said.value
     )
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
@@ -591,9 +592,10 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
     cells = tables(test)[0]
     assert "2 of these 72 heads put over half" in words(test)
-    assert format_short_percent(0.098, maps.HIGH, FAINT) == "<10", "the selected head has a number in any case"
+    assert format_short_percent(0.098, maps.HIGH, FAINT) == "<10%", "the selected head has a number in any case"
     over = [said for said in cells["short"] if said[0] == ">" or (said[0] != "<" and float(said.strip("%")) > 50)]
-    assert sorted(over) == [">50", ">99"] and "Layer 0, head 2: over 99.9%" in cells["says"]
+    assert all(said.endswith("%") for said in cells["short"])
+    assert sorted(over) == [">50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
@@ -750,10 +752,19 @@ def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(nam
     assert ("%</text>" in written) is share
 
 
+def test_either_all_numbers_of_a_map_have_a_percent_sign_or_the_key_or_the_title_has_it():
+    for room, title in ((ROOM, "Heads"), (USUAL, "Heads")):
+        spec = layers_chart.numbers((0, 1), 12, "", (0.0, 1.0), 2, percent=True, room=room, title=title)
+        (words,) = (each for each in spec["layer"] if "written" in json.dumps(each))
+        assert "replace(datum.short, '%', '')" in json.dumps(words)
+        has_key = bool(spec["layer"][0]["encoding"]["color"]["legend"])
+        assert has_key is (spec["title"]["text"] == title) and (has_key or "' (%)'" in spec["title"]["text"]["expr"])
+
+
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
-    assert one(config, found, ROOM) == "Cells under 10% have no number." and any(
+    assert one(config, found, ROOM) == "Cells under 10% have no number, unless selected." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""

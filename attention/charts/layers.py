@@ -5,6 +5,7 @@ The chart is built without data, once for all settings that give the same chart.
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 AMPLE = 28  # width in pixels from which on the number has the usual size
+ROOMY = 34  # width in pixels from which on all numbers have a percent sign, as >99% has room; if narrower, none has
 
 
 @lru_cache(maxsize=64)
@@ -85,6 +87,7 @@ def numbers(
         .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
         .add_params(_cell_selection())
     )
+    narrow = f"width / {heads} < {ROOMY}"
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
@@ -94,18 +97,21 @@ def numbers(
         x=x,
         y=y,
         opacity=alt.condition("datum.strong", alt.value(1), alt.value(PALE)),
-        text=alt.Text("short:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
+        text=alt.Text("written:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )
+    if percent:
+        words = words.transform_calculate(written=f"{narrow} ? replace(datum.short, '%', '') : datum.short")
     breaks = _breaks(layers)
+    unsigned = narrow if legible else ""  # without a key, only the title tells what the numbers are
     if not switches:
-        return _titled(_with_frame(cells, words, height(len(layers), room), *breaks), title)
+        return _titled(_with_frame(cells, words, height(len(layers), room), *breaks), title, unsigned)
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
     covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
     crosses = off.mark_point(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
-    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *breaks), title)
+    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *breaks), title, unsigned)
 
 
 @lru_cache(maxsize=64)
@@ -213,9 +219,10 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": PADDING}
 
 
-def _titled(chart: dict[str, Any], title: str) -> dict[str, Any]:
-    """Returns the specification with a title above its cells, if there is one."""
-    look = {"text": title, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600, "offset": 6}
+def _titled(chart: dict[str, Any], title: str, unsigned: str = "") -> dict[str, Any]:
+    """Returns the specification with a title above its cells, if there is one; it ends with "(%)" if `unsigned` is true there."""
+    text = {"expr": f"{json.dumps(title)} + ({unsigned} ? ' (%)' : '')"} if unsigned else title
+    look = {"text": text, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600, "offset": 6}
     return chart | {"title": look} if title else chart
 
 
