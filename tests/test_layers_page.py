@@ -77,6 +77,22 @@ def test_a_mask_that_the_model_never_had_is_in_the_badge_and_takes_the_diagonals
     assert "but mask full: not as the model computes it" in full and "Recorded from a real model" not in full
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mask": "full"}, "With this mask, 5 of these 54 heads"),
+        ({"scale": "none"}, "With this scale, "),
+        ({"temperature": 2.0}, "With this temperature, "),
+        ({"mask": "full", "temperature": 2.0}, "With these settings, "),
+        ({}, "5 of these 54 heads"),
+    ],
+)
+def test_the_headline_says_whether_settings_are_not_those_of_the_model(changed, said):
+    config = Config.of(REPEATED, **changed)
+    finding = layers_sentences.finding(config, results.layers.layers(config))
+    assert finding.startswith(said) and not re.search(r", [A-Z]", finding)
+
+
 def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "across": "first", "upwards": "entropy"}, OPEN)
     assert not test.exception and not test.warning

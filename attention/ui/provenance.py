@@ -14,8 +14,10 @@ CHANGED = "{source}, but {settings}: not as the model computes it"
 
 def beside(config: Config) -> str:
     """The badge that follows a title, as Markdown: how the weights were made and, if they came from elsewhere, their source."""
-    if changed := _changed_settings(config):
-        said = CHANGED.format(source=source_title(config.source), settings=", ".join(changed))
+    if changed := changed_settings(config):
+        said = CHANGED.format(
+            source=source_title(config.source), settings=", ".join(f"{name} {value}" for name, value in changed.items())
+        )
         return f":orange-badge[{escape(said)}]"
     found = label(config)
     when = f", after {config.training_step:,} steps" if len(training_steps(config.source)) > 1 else ""
@@ -23,15 +25,15 @@ def beside(config: Config) -> str:
     return f":{COLORS.get(found, 'green')}-badge[{escape(f'{found[:1].upper()}{found[1:]}{when}{which}')}]"
 
 
-def _changed_settings(config: Config) -> list[str]:
-    """The mask, scale and temperature of a recorded head that are not those of its model, each with its value."""
+def changed_settings(config: Config) -> dict[str, str]:
+    """The mask, scale and temperature of a recorded head that are not those of its model, each with its value, by name."""
     if config.source.partition(":")[0] not in ("recorded", TRAINED):
-        return []
+        return {}
     own = DEFAULTS | source_defaults(config.source, config.layer)
     shown = {"mask": config.rule_name, "scale": config.scale, "temperature": f"{config.temperature:g}"}
     is_own = {name: getattr(config, name) == own[name] for name in shown}
     is_own["mask"] &= config.combine == own["combine"]
-    return [f"{name} {value}" for name, value in shown.items() if not is_own[name] and not idle(name, config)]
+    return {name: value for name, value in shown.items() if not is_own[name] and not idle(name, config)}
 
 
 def full_text(config: Config) -> str:

@@ -22,6 +22,12 @@ INDUCTION = (
 INDUCTION_ONE = (
     "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
 )
+CHANGED = {  # before a finding, if settings are not those of the model
+    "mask": "With this mask, {finding}",
+    "scale": "With this scale, {finding}",
+    "temperature": "With this temperature, {finding}",
+}
+CHANGED_SEVERAL = "With these settings, {finding}"
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
     "next": "Under this mask no {unit} sees the next one, so there is nothing to rank.",

@@ -15,7 +15,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_percent, format_short_percent, format_weight
 from attention.sources.providers import tokens, unit
-from attention.ui import results
+from attention.ui import provenance, results
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
@@ -27,7 +27,16 @@ from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
-    """Which heads have the largest values of the statistic, for the heading of a page."""
+    """Which heads have the largest values, for the heading of a page; of which settings, if the model has others."""
+    said, changed = _finding(config, found), [*provenance.changed_settings(config)]
+    if not changed or said == text.NONE or said == maps.absent(config, found):
+        return said
+    template = text.CHANGED[changed[0]] if len(changed) == 1 else text.CHANGED_SEVERAL
+    return template.format(finding=f"{said[0].lower()}{said[1:]}")
+
+
+def _finding(config: Config, found: Mapping[int, Layer]) -> str:
+    """The finding, whatever the settings."""
     name = maps.number(config, found)
     described, held = EVERY[name], maps.cells(name, found)
     if not held:
