@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
-from attention.analysis.repeats import Copy, Largest, largest_weight
+from attention.analysis.repeats import Copy, Largest, largest_weight, strongest_copy
 from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
 from attention.charts.layers import FAINT, USUAL, Room, height, writes_numbers
@@ -424,6 +424,34 @@ def test_an_example_fits_no_other_pattern_and_its_weight_is_not_small(source):
         (6, 1),
         (6, 3),
     ], "not “b” (1) of “a” (2), which is the token before"
+
+
+def test_the_example_of_induction_has_a_token_that_occurred_in_the_same_case_and_a_weight_among_the_largest():
+    weights, texts = (
+        torch.zeros(12, 12),
+        ["The", "river", "x", "bee", "interesting", "y", "z", "the", "u", "bee", "v", "w"],
+    )
+    weights[7, 1], weights[9, 4] = 0.9, 0.5
+    assert strongest_copy(weights, texts)[:2] == (9, 4), "“the” was “The” before"
+    assert strongest_copy(weights, [*texts[:9], "cat", *texts[10:]])[:2] == (7, 1), "there is no other"
+    again = [*texts[:10], "x", "w"]
+    weights[10, 3] = 0.3
+    assert strongest_copy(weights, again)[:2] == (9, 4), (
+        "short words are preferred only if their weight is nearly as large"
+    )
+    weights[10, 3] = 0.48
+    assert strongest_copy(weights, again)[:2] == (10, 3)
+
+
+def test_the_caption_says_that_case_is_ignored_if_the_text_has_such_tokens(monkeypatch):
+    found = results.layers.layers(Config.of(STREET))
+    said = lambda name: layers_sentences.case_sentence(Config.of(STREET, layer_map=name), found)  # noqa: E731
+    assert (said("induction") == text.IGNORES_CASE) is ({"The", "the"} <= set(trace(Config.of(STREET)).texts))
+    assert said("previous") == ""
+    monkeypatch.setattr(layers_sentences, "tokens", lambda config: SimpleNamespace(texts=["a", "b", "b"]))
+    assert said("induction") == ""
+    monkeypatch.setattr(layers_sentences, "tokens", lambda config: SimpleNamespace(texts=["a", "b", "B"]))
+    assert said("induction") == text.IGNORES_CASE
 
 
 def test_rows_with_one_visible_key_have_no_largest_weight():

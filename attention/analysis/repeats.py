@@ -14,6 +14,7 @@ from attention.analysis.head_numbers import example_pairs
 from attention.heads import Pairs
 
 LETTERS = 7  # of words that are short, as an example
+NEARLY = 0.9  # of the largest weight: from this share on a pair of short words is preferred
 
 
 class Copy(NamedTuple):
@@ -96,17 +97,22 @@ def largest_weight(
 def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: int | None = None) -> Copy | None:
     """Returns the pair with the largest weight on what followed an earlier copy of a token, of one query or of all.
 
-    If no query is given, it is an example: it fits no other pattern, and pairs of short words are preferred. None if no such
-    token occurred before.
+    If no query is given, it is an example: it fits no other pattern, its token occurred before in the same case if any did, and
+    pairs of short words are preferred if their weight is nearly as large. None if no such token occurred before.
     """
     queries, keys = heads.induction_pairs(*heads.same_token_pairs(texts))
     if query is not None:
         queries, keys = queries[queries == query], keys[queries == query]
     else:
         queries, keys = example_pairs("induction", texts) or (queries, keys)
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        exact = torch.tensor([numbers[text] for text in texts])
+        same = exact[queries] == exact[keys - 1]
+        queries, keys = (queries[same], keys[same]) if same.any() else (queries, keys)
         short = torch.tensor([len(text) <= LETTERS for text in texts])
-        both = short[queries] & short[keys]
-        queries, keys = (queries[both], keys[both]) if both.any() else (queries, keys)
+        both, found = short[queries] & short[keys], weights[queries, keys]
+        is_large = both.any() and found[both].max() >= NEARLY * found.max()
+        queries, keys = (queries[both], keys[both]) if is_large else (queries, keys)
     if not len(queries):
         return None
     at = int(weights[queries, keys].argmax())

@@ -147,6 +147,7 @@ STATISTIC = "The colour is the statistic “{statistic}”{meaning}."
 STATISTIC_OF_WEIGHT = "The colour is the mean weight on {keys}."
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Cells under {limit} have no number, unless selected."
+IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first

@@ -93,7 +93,8 @@ def view(config: Config) -> None:
         if said:
             counted = "" if before or unsaid else layers_sentences.counted_sentence(config, found)
             told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
-            said = " ".join(filter(None, (said, counted, told, layers_sentences.gaps_sentence(config))))
+            case = layers_sentences.case_sentence(config, found)
+            said = " ".join(filter(None, (said, case, counted, told, layers_sentences.gaps_sentence(config))))
             st.caption(said, help=layers_sentences.caption_help(config, found))
         if not alone:
             _offer_higher(config, found)

@@ -220,6 +220,13 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
     )
 
 
+def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+    """That the statistic ignores case, if it is about equal tokens and some of the text differ in case; otherwise ""."""
+    texts = set(tokens(config.truncated).texts)
+    differ = len({each.casefold() for each in texts}) < len(texts)
+    return text.IGNORES_CASE if differ and maps.number(config, found) in (*AGAIN, "same") else ""
+
+
 def gaps_sentence(config: Config) -> str:
     """What the double lines of the map are, and why a recording has these layers; "" if it has none."""
     if not left_out(layers(config.source)):
