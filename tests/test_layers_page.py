@@ -218,7 +218,7 @@ def test_heads_that_stand_out_are_named():
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(
-        r"\*\*Layer 1, head 0\*\* · induction \d\.\d+% · rank \d+ of 54", words(test)
+        r"\*\*Layer 1, head 0\*\*  \ninduction \d\.\d+% · rank \d+ of 54", words(test)
     )
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
@@ -281,7 +281,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     held, said = tables(test)[0], words(test)
     most = max(range(54), key=held["value"].__getitem__)
     best, value = f"Layer {held['layer'][most]}, head {held['head'][most]}", format_weight(held["value"][most])
-    assert not test.exception and held["focus"][most] and f"**{best}** · entropy {value} nats · rank 1 of 54" in said
+    assert not test.exception and held["focus"][most] and f"**{best}**  \nentropy {value} nats · rank 1 of 54" in said
     assert (
         f"{best} spreads its weight most widely of these 54 heads (from 6 of 30 layers): "
         f"the mean entropy of its rows is {value} nats." in said
@@ -302,7 +302,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
             and "Next head" not in {each.key for each in none.button}
         )
     other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
-    assert "**Layer 18, head 6** · entropy 0.474 nats · rank " in other
+    assert "**Layer 18, head 6**  \nentropy 0.474 nats · rank " in other
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED].format(causal=text.TEXTS_CAUSAL) in captions(test)
     whole = captions(run(PAGE, LAYERED.begins | {"mask": "full"}))
@@ -350,12 +350,12 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
     order = sorted(range(54), key=lambda at: -cells["value"][at])
     assert test.button(
         key="Previous head"
-    ).disabled and "**Layer 18, head 6** · induction 89.6% · rank 1 of 54" in words(test)
+    ).disabled and "**Layer 18, head 6**  \ninduction 89.6% · rank 1 of 54" in words(test)
     for key, at in (("Next head", 1), ("Next head", 2), ("Previous head", 1)):
         test.button(key=key).click().run()
         layer, head = cells["layer"][order[at]], cells["head"][order[at]]
         value = cells["value"][order[at]]
-        assert f"**Layer {layer}, head {head}** · induction {value:.1%} · rank {at + 1} of 54" in words(test)
+        assert f"**Layer {layer}, head {head}**  \ninduction {value:.1%} · rank {at + 1} of 54" in words(test)
         assert text.SEE.format(
             head=f"Layer {layer}, head {head}", statistic=f"induction {value:.1%}", anchor="selected-head"
         ) in words(test)

@@ -67,7 +67,7 @@ function update(lab, data) {
   const part = partLabel({ head: data.head, rows: [row, row + queries - 1], columns: [column, column + keys - 1] });
   lab.square.setAttribute("aria-label", part);
   lab.root.classList.toggle("closed", !data.zooms);
-  lab.root.classList.toggle("marked", Boolean(data.marks?.says));
+  lab.root.classList.toggle("marked", Boolean(data.marks && (data.marks.says || !data.marks.hides)));  // the room for words
   lab.root.classList.toggle("hides", Boolean(data.marks?.hides));
   laidOut(lab);
   point(lab, lab.pointer);

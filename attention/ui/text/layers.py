@@ -199,7 +199,7 @@ COPIES = (
     "word that comes next."
 )
 WITHOUT_COPY = "Words that occur for the first time put {share} of their weight on {first}, an **attention sink**."
-RANK = "**{head}** · {statistic} · rank {at} of {count}"
+RANK = "**{head}**  \n{statistic} · rank {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."

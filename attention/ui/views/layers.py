@@ -14,7 +14,7 @@ from attention.analysis.repeats import Copy, Largest
 from attention.charts import heatmap
 from attention.charts.layers import Room
 from attention.codec import to_query
-from attention.components.large_head import large_head
+from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
@@ -255,7 +255,9 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     if shown.colors == "auto" and shown.tokens <= PLAIN:
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
-    marks = copies.marks(shown, pair, maps.number(config, found))
+    marks = copies.marks(shown, pair, maps.number(config, found)) or Marks(
+        []
+    )  # room for words, so that the map never moves
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
