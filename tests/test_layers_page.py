@@ -709,6 +709,20 @@ def test_the_table_has_a_sentence_for_every_head():
     assert found[18].numbers["induction"][6] > 0.85
 
 
+def test_the_table_begins_with_the_heads_that_have_the_largest_values_of_the_map():
+    found, known = results.layers.layers(Config.of(REPEATED)), ["previous", "entropy", "induction"]
+    table = layers_table.columns(found, known, [*range(54)], "induction", {"previous", "induction"})
+    assert [*table] == ["layer", "head", "induction", "does", "holds", "previous", "entropy"]
+    assert table["induction"] == sorted(table["induction"], reverse=True) and 85 < table["induction"][0] < 100
+    for at, (layer, head) in enumerate(zip(table["layer"], table["head"], strict=True)):
+        numbers = found[layer].numbers
+        assert (
+            table["previous"][at] == 100 * numbers["previous"][head]
+            and table["entropy"][at] == numbers["entropy"][head]
+        )
+        assert table["holds"][at] == [*found].index(layer) * 9 + head
+
+
 def test_a_click_in_any_picture_opens_its_head(monkeypatch):
     held = {"map of heads": {"selection": {"cell": [{"layer": 17, "head": 4, "turn": 0}]}}}
     changed, remembered = [], VisitState()

@@ -224,8 +224,8 @@ ALIKE_MORE_GROUPS = "; and {count} more groups"
 ALIKE_LIST = "{first} and {last}"
 ALIKE_MORE = "{heads} and {count} more"
 ALIKE_MATRIX = (
-    "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue: the selected "
-    "head."
+    "Blocks of a full colour: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: "
+    "the selected head."
 )
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
 ALIKE_MAP = "Near dots: similar heads."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
+from math import inf
 from typing import Any
 
 import pyarrow as pa
@@ -42,9 +43,10 @@ def _table(config: Config) -> None:
     config = shown_side(config).truncated
     found = results.layers.layers(config)
     known = [name for name in maps.known_metrics(config) if any(name in layer.numbers for layer in found.values())]
+    shares = {name for name in known if maps.is_share(name, config)}
     with fold:
         st.dataframe(
-            pa.table(columns(found, known, texts_with_roles(config, found))),
+            pa.table(columns(found, known, texts_with_roles(config, found), maps.number(config, found), shares)),
             column_config=_config(config, known),
             hide_index=True,
             height=420,
@@ -53,15 +55,35 @@ def _table(config: Config) -> None:
         )
 
 
-def columns(found: Found, known: list[str], holds: list[int | None]) -> dict[str, list[Any]]:
-    """The columns: layer, head, what it does, on how many texts, if that is known, and these statistics."""
+def columns(
+    found: Found, known: list[str], holds: list[int | None], first: str = "", shares: Collection[str] = ()
+) -> dict[str, list[Any]]:
+    """The columns: layer, head, what it does, on how many texts, if that is known, and these statistics.
+
+    `first`: the statistic that is beside the head, and by which heads are sorted, largest first. `shares`: those in percent.
+    """
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
+    known = [name for name in known if name == first] + [name for name in known if name != first]
+    if first in known:
+        value = {cell: found[cell[0]].numbers[first][cell[1]] for cell in heads}
+        held = dict(zip(heads, holds, strict=True)) if holds else {}
+        heads.sort(key=lambda cell: -inf if value[cell] is None else value[cell], reverse=True)
+        holds = [held[cell] for cell in heads] if holds else holds
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
+    values = {
+        name: [_value(found[layer].numbers[name][head], name in shares) for layer, head in heads] for name in known
+    }
+    told |= {first: values[first]} if first in known else {}
     roles = (found[layer].roles[head] for layer, head in heads)
     told["does"] = [role.says.removesuffix(text.MEAN_WEIGHT) if role else text.NO_ROLE_NAME for role in roles]
     if holds:
         told["holds"] = holds
-    return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
+    return told | values
+
+
+def _value(value: float | None, is_share: bool) -> float | None:
+    """A value of the table: 100 times as much if it is a share, as its column has a percent sign."""
+    return 100 * value if is_share and value is not None else value
 
 
 def _config(config: Config, known: list[str]) -> dict[str, Any]:
@@ -69,7 +91,7 @@ def _config(config: Config, known: list[str]) -> dict[str, Any]:
     label, about = (said.format(texts=len(short_texts())) for said in (HOLDS_ON, HOLDS_ON_HELP))
     named |= {"holds": st.column_config.NumberColumn(label, help=about)}
     named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width=WIDE)}
-    return named | {name: _number(name, "percent" if maps.is_share(name, config) else "%.3f") for name in known}
+    return named | {name: _number(name, "%.1f%%" if maps.is_share(name, config) else "%.3f") for name in known}
 
 
 def _number(name: str, written: str) -> Any:
