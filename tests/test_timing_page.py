@@ -451,7 +451,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     faster = " Test GPU is faster than this server's CPU from about 114 keys on; at 8,192 it is 20 times as fast."
     assert headline(test) == f"A{faster}"
     assert test.caption[0].value.replace("\\", "") == f"With the copy, a{faster}"
-    assert "A decoder keeps keys and values on the GPU." in page_text(test)
+    assert "A decoder keeps keys and values on the GPU; the copy here brings all of them." in page_text(test)
     assert re.search(r"100 µs instead of 2 ms.* GPU: Test GPU, SDPA", test.caption[0].help.replace("\\", ""))
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
@@ -503,11 +503,13 @@ def test_a_link_has_the_chart_that_is_chosen_and_an_embedded_page_shows_it_with_
     query = dict(test.query_params)
     assert query == {"v": "3", "picture": "lines", "chart": "transfer"}
     again = run(query)
-    assert "copying takes 87.6% of a call" in headline(again) and headline(again) == headline(test)
+    assert "the copy to an H100 and back takes 87.6% of the time" in headline(again) and headline(again) == headline(
+        test
+    )
     monkeypatch.setattr("attention.ui.session.present.is_embedded", lambda: True)
     alone = run(query)
     (figure,) = figures(alone)
-    assert "timing_transfer" in figure.proto.id and "copying takes 87.6% of a call" in page_text(alone)
+    assert "timing_transfer" in figure.proto.id and "back takes 87.6% of the time" in page_text(alone)
 
 
 def test_a_menu_sets_sizes_that_are_asked_for():

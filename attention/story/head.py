@@ -30,7 +30,14 @@ LARGEST = 2**22  # bytes of all arrays
 LONGEST = 15  # tokens of the longest sentence
 OWN = "own"  # the sentence that the visitor has typed, in place of one of `SENTENCES`
 COMPARED = 4  # words of the visitor's own sentence with which a token is compared
-LONG = 4  # letters of a word that is not short
+# fmt: off
+FUNCTION_WORDS = frozenset((  # English ones
+    "a", "an", "and", "are", "as", "at", "be", "because", "but", "by", "did", "do", "does", "for", "from", "had", "has",
+    "have", "he", "her", "his", "i", "if", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or", "our", "she", "so",
+    "than", "that", "the", "their", "them", "then", "there", "they", "this", "to", "too", "very", "was", "we", "were", "what",
+    "when", "which", "while", "who", "will", "with", "you", "your",
+))
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class Sentence:
 
 
 SENTENCES = {
-    "river": Sentence("He sat on the bank of the river.", "minilm-river", "bank", "river", ("river",)),
+    "river": Sentence("He sat on the bank of the river.", "minilm-river", "bank", "river", ("river", "sat")),
     "account": Sentence(
         "She opened an account at the bank in town to deposit money.",
         "minilm-account",
@@ -139,13 +146,16 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
 def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
     """Returns how a token of any sentence moves towards other words of it, in their order.
 
-    They are those with the largest weights; short words, which say little, are among them only if there are too few others.
+    They are the one with the largest weight and, of the others, those with the largest weights; words in `FUNCTION_WORDS`, which
+    say little, are among the others only if there are too few.
     """
     words = [at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]]
-    long = [at for at in words if len(tokens[at]) >= LONG]
-    ranked = sorted(long if len({tokens[at] for at in long}) > 1 else words, key=lambda at: -weights[at].item())
-    first = {tokens[at]: at for at in reversed(ranked)}  # of equal words, one
-    compared = sorted([at for at in ranked if first[tokens[at]] == at][:COMPARED])
+    equal = {
+        tokens[at]: at for at in sorted(words, key=lambda at: weights[at].item())
+    }  # of equal words, the largest weight
+    first, *others = sorted(equal.values(), key=lambda at: -weights[at].item()) or [None]
+    content = [at for at in others if tokens[at] not in FUNCTION_WORDS]
+    compared = sorted([first, *(content if len(content) > 1 else others)][:COMPARED]) if first is not None else []
     return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in compared]
 
 

@@ -279,8 +279,11 @@ def _largest_transfer(found: Lines) -> str:
     if last is None:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
-    name = namer(found, explained=True)(last)
-    return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model that stays there copies nothing."
+    name, machine = namer(found, of_machine=False)(last), _machine(last)
+    return (
+        f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name} the rest; data that stays "
+        "there needs no copy."
+    )
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

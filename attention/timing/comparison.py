@@ -109,10 +109,10 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
 
 
 def suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:
-    """Whether the stable ratios say as much as all: two or more, and none of the others alone is above one."""
+    """Whether the stable ratios say as much as all: two or more, and the last of all is on the same side of one as theirs."""
     if len(stable) == len(points):
         return True
-    return len(stable) > 1 and not stable[-1].ratio < 1 < points[-1].ratio
+    return len(stable) > 1 and (stable[-1].ratio < 1) is (points[-1].ratio < 1)
 
 
 def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
@@ -229,13 +229,13 @@ def crossovers(timings: Iterable[Timing], names: Mapping[str, str] = MappingProx
 def break_even(base: Line, other: Line) -> str:
     """Says from which length the other line is faster, without and with transfers; empty if they have no length in common.
 
-    If fewer than half of the lengths have stable times on both, all times are compared, roughly.
+    If fewer than half of the lengths have stable times on both, or these say other things than all, all are compared, roughly.
     """
     points = [speed_ups(base, other, transfer) for transfer in (False, True)]
     loose, count = sum(not point.settled for point in points[0]), len(points[0])
     if not count:
         return ""
-    is_rough = 2 * loose > count
+    is_rough = 2 * loose > count or not all(suffices([p for p in some if p.settled], some) for some in points)
     if is_rough:
         points = [[replace(point, settled=True) for point in some] for some in points]
     both = [each for some in points if (each := crossover(some))]

@@ -14,6 +14,7 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds
 
 ALIKE = "1"  # times as long, rounded
+NOTABLE = 1.2  # times as long that unstable times can tell, and that a short length is worth a word for
 CAUSAL = (
     "At {length:,} tokens {device} takes about as long with a causal mask, although half of the operations are left out: its "
     "time goes elsewhere, or the kernel does not skip them."
@@ -90,12 +91,13 @@ def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
     of = {comparison.setting(each): each for each in shortest}
     there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
     ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
-    is_faster = there.settled and other.settled and there.seconds < other.seconds and ratio != ALIKE
+    is_faster = there.settled and other.settled and other.seconds > NOTABLE * there.seconds
     what, than = (setting_text(each, [first, timing]) for each in (timing, first))
     return f"At {there.length:,} {unit} {what} is {ratio} times as fast as {than}." if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:
-    more = times(timing.seconds / first.seconds)
-    roughly = "" if timing.settled and first.settled else "roughly "
-    return "about as long" if more == ALIKE else f"{roughly}{more} times as long"
+    ratio = timing.seconds / first.seconds
+    more, roughly = times(ratio), "" if timing.settled and first.settled else "roughly "
+    is_alike = more == ALIKE or (bool(roughly) and ratio < NOTABLE)
+    return "about as long" if is_alike else f"{roughly}{more} times as long"

@@ -30,14 +30,14 @@ STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
 LOOK = "**Attention** mixes information from {tokens} into each one. A **weight** is the share of one token in the mix."
 ALL_TOKENS, VISIBLE_TOKENS = "all tokens", "visible tokens"
-TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
+TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP], which often take spare weight."
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
 MASK = "**Mask {mask}:** {help} "
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
-    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new weights "
-    "for every sentence. They show what a head reads, not what the model understands."
+    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
+    "weights for every sentence. They show what a head reads, not what the model understands."
 )
 EXPECTED = (
     "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "
@@ -71,7 +71,7 @@ WEIGH = (
 )
 SCALING = {
     "1/sqrt(d_head)": (
-        ", divided by √{d_head}: the scores of longer vectors (here of {d_head} numbers) are larger, and would make the weights "
+        ", divided by √{d_head}: scores of vectors with more numbers (here {d_head}) are larger, and would make the weights "
         "too sharp."
     ),
     "1/d_head": ", divided by {d_head}, the number of channels.",
@@ -96,7 +96,9 @@ TAKE_OVER = (
     "turns the sum into what is added to the vector of {query}."
 )
 SO = " ({weight} for {key})"
-COMBINED = "**Which words does {query} move towards?** Vectors that point the same way have a **cosine** of 1."
+COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
+WITHIN = "**Which words of its sentence does {query} move towards?**"
+COSINE = "Vectors that point the same way have a cosine of 1."
 MOVED = "**This head alone:** most towards “{closer}” ({change})."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
@@ -104,10 +106,10 @@ MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or
 MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
-AS_READ = "{count} words of both sentences, as the head reads them. The head changes them as well."
+AS_READ = "As the head reads them; it changes them as well."
 WITHIN_AS_READ = (
-    "Words of this sentence, as the head reads them: those with the largest weights, of four letters or more if there are two. "
-    "The head changes them as well."
+    "As the head reads them; it changes them as well. The word with the largest weight, and others, first those that are not "
+    "like “the” or “was”."
 )
 AFTER_ALL = "**After all six layers,** the closest of these words is “{last}” ({cosine}); before, “{first}” ({before})."
 STILL_CLOSEST = (

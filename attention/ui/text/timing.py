@@ -71,7 +71,7 @@ WITH_THESE, HERE = "with these", "here"
 OTHERS = "Each setting, in words"
 SEVERAL = "The headline is for {setting}. Below the chart: each setting, in words."
 OF_BOTH = "Only {setting} was timed on a CPU and a GPU; below the chart: each setting, in words."
-DECODER = "A decoder keeps keys and values on the GPU."
+DECODER = "A decoder keeps keys and values on the GPU; the copy here brings all of them."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.

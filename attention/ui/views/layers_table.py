@@ -67,7 +67,7 @@ def columns(
     if first in known:
         value = {cell: found[cell[0]].numbers[first][cell[1]] for cell in heads}
         held = dict(zip(heads, holds, strict=True)) if holds else {}
-        heads.sort(key=lambda cell: -inf if value[cell] is None else value[cell], reverse=True)
+        heads.sort(key=lambda cell: -inf if (number := value[cell]) is None else number, reverse=True)
         holds = [held[cell] for cell in heads] if holds else holds
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     values = {

@@ -218,9 +218,18 @@ def _is_of_the_story(story: Story, query: int) -> bool:
 def _take_over(story: Story, trace: Trace) -> None:
     """Draws how this head moves the selected token."""
     if found := _moves(story, trace):
-        st.markdown(text.COMBINED.format(query=token_name(trace, trace.config.query_index)))
-        of_story = _is_of_the_story(story, trace.config.query_index)
-        _draw_step(found, text.AS_READ.format(count=len(found)) if of_story else text.WITHIN_AS_READ)
+        query = token_name(trace, trace.config.query_index)
+        here = [f"“{move.word}”" for move in found if move.sentence == story.sentence]
+        is_story = _is_of_the_story(story, trace.config.query_index)
+        st.markdown(
+            text.COMBINED.format(query=query, here=_list_words(here)) if is_story else text.WITHIN.format(query=query),
+            help=text.COSINE,
+        )
+        _draw_step(found, text.AS_READ if is_story else text.WITHIN_AS_READ)
+
+
+def _list_words(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _draw_step(found: list[Move], compared: str) -> None:
