@@ -153,10 +153,10 @@ def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens
     equal = {
         tokens[at]: at for at in sorted(words, key=lambda at: weights[at].item())
     }  # of equal words, the largest weight
-    first, *others = sorted(equal.values(), key=lambda at: -weights[at].item()) or [None]
-    content = [at for at in others if tokens[at] not in FUNCTION_WORDS]
-    compared = sorted([first, *(content if len(content) > 1 else others)][:COMPARED]) if first is not None else []
-    return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in compared]
+    ranked = sorted(equal.values(), key=lambda at: -weights[at].item())
+    others = [at for at in ranked[1:] if tokens[at] not in FUNCTION_WORDS]
+    compared = [*ranked[:1], *(others if len(others) > 1 else ranked[1:])][:COMPARED]
+    return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in sorted(compared)]
 
 
 def _cosines(here: Vectors, query: int, weights: Float[Tensor, " n"], there: Vectors, at: int) -> list[float]:

@@ -30,7 +30,10 @@ STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
 LOOK = "**Attention** mixes information from {tokens} into each one. A **weight** is the share of one token in the mix."
 ALL_TOKENS, VISIBLE_TOKENS = "all tokens", "visible tokens"
-TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP], which often take spare weight."
+TOKENS = (
+    "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP], which often take spare "
+    "weight."
+)
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
 MASK = "**Mask {mask}:** {help} "
