@@ -44,9 +44,9 @@ def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     here = [lowest(64, quiet=1), lowest(128, quiet=2), lowest(256, repeated=None, quiet=0, settled=False)]
     (said,) = disturbance_sentences([*here, lowest(64, visits=6, quiet=6, **GPU), make_timing(), failed_timing()])
     assert said.startswith("Test CPU, 2 cores, 2 threads had other work in 83% of its measurements")
-    assert "1 of 3 cases are unstable: their times are upper bounds. Measure again at a quieter time" in said
+    assert "1 of its 3 cases at these settings are unstable: their times are upper bounds. Measure again at a" in said
     (recorded,) = disturbance_sentences([replace(each, source="x.json") for each in here])
-    assert recorded.endswith("1 of 3 cases are unstable: their times are upper bounds."), (
+    assert recorded.endswith("1 of its 3 cases at these settings are unstable: their times are upper bounds."), (
         "a recording cannot be measured again"
     )
     (fine,) = disturbance_sentences(here[:2])
@@ -56,7 +56,7 @@ def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
 def test_cases_that_were_never_visited_count_as_not_settled_and_say_nothing_of_the_machine():
     unseen = lowest(512, repeated=None, visits=0, quiet=0, settled=False)
     assert disturbance_sentences([unseen]) == []
-    assert "1 of 2 cases are unstable" in disturbance_sentences([lowest(64), unseen])[0]
+    assert "1 of its 2 cases at these settings are unstable" in disturbance_sentences([lowest(64), unseen])[0]
 
 
 def test_one_thread_is_a_way_out_where_there_were_more():

@@ -132,9 +132,3 @@ def test_the_numbers_have_their_places_and_can_be_taken_away():
     assert recordings.sheet({name: list(table[name]) for name in table}).startswith(
         "device,method,precision,origin,tokens,ms,"
     )
-
-
-def test_a_recording_that_ships_stands_below_where_it_is_of_the_sweep():
-    assert not figures(run())
-    test = run({"tokens": "16384", "heads": "32", "masks": "causal"})
-    assert len(figures(test)) == 1

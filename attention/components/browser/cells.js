@@ -33,7 +33,6 @@ import { RAMP, ramp, rankedRamp } from "./theme.js";
 
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
 const SIGN = 0x8000;
-const LOST = 2 ** -24;  // added to one, it is lost in float32
 
 /**
  * Unpacks a message: a header, codes (u16), places (u8), numbers of visible keys and sums of rows (f32).
@@ -297,17 +296,4 @@ export function number(code, weight) {
   if (code === ZERO) return "0";
   if (code === LEAST) return `below ${Math.abs(weight).toExponential(1)}`;
   return weight < 0 ? `−${(-weight).toPrecision(3)}` : weight.toPrecision(3);
-}
-
-/**
- * Returns a weight as a percentage, as `format_percent` in Python does. A code rounds a weight just below one to one, so
- * `rest` tells whether it is one: the sum of the other weights of its row.
- * @param {number} weight
- * @param {number} rest
- */
-export function percent(weight, rest) {
-  if (weight === 0) return "0%";
-  if (weight < 0.001) return "under 0.1%";
-  if (weight > 0.999) return weight < 1 || rest > LOST ? "over 99.9%" : "100%";
-  return `${(100 * weight).toFixed(1)}%`;
 }

@@ -163,7 +163,8 @@ export function setCaption({ element }, data, h, width) {
 
 /**
  * Writes the title of a square in smaller letters if it has no room in letters of 12 pixels; if it has none in these either,
- * its name is only in the tooltip, and the number of a shared key-value head stays. It is measured on a canvas, without a layout of the page.
+ * its name is only in the tooltip, and the number of a shared key-value head stays. It is measured on a canvas, without a layout
+ * of the page.
  * @param {HTMLElement} figure
  * @param {import("./heads_grid_layout.js").Plan} plan
  */

@@ -1,6 +1,7 @@
 // The cell under the pointer in the enlarged head, its description, and the dragged rectangle.
 
-import { greatestCell, MASKED, number, percent, weightsOf } from "./cells.js";
+import { greatestCell, MASKED, number, weightsOf } from "./cells.js";
+import { percent } from "./percent.js";
 import { differenceNumber, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
 import { cellText, quotedToken, tokenText, wordsText } from "./large_head_words.js";

@@ -2,7 +2,8 @@
 // of any page, given a message of `attention.wire.cells.payload`. A second head, if there is one, is the same under another
 // mask: its row stands above, as the tokens were shaded before.
 
-import { cellAt, MASKED, percent, unpackCells } from "./cells.js";
+import { cellAt, MASKED, unpackCells } from "./cells.js";
+import { percent } from "./percent.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import * as words from "./sentence_head_words.js";

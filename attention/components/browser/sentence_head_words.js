@@ -1,6 +1,6 @@
 // The words of one head over a sentence.
 
-import { percent } from "./cells.js";
+import { percent } from "./percent.js";
 
 export const MARKUP = `
 <p class="name before-name"></p>

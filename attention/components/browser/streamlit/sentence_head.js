@@ -2,6 +2,7 @@
 
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
+import "../percent.js";
 import "../difference_cells.js";
 import "../pixels.js";
 import "../elements.js";
