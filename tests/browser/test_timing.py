@@ -66,7 +66,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(time_chart(tab).get_by_text("Test GPU, recorded 2026-01-31, torch")).to_be_visible()
     tab.page.get_by_text("Numbers and sources").first.click()
     tab.page.get_by_role("tab", name="Break-even length").click()
-    expect(tab.page.get_by_text(re.compile(f"threads?: {FASTER}"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile(f"against .*: {FASTER}"))).to_be_visible()
 
     other = write_recording(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()
     expect(files).to_have_count(1)  # the field before the chart came may stand beside it for a moment
