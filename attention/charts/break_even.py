@@ -54,7 +54,7 @@ def figure(found: BreakEven) -> go.Figure:
         _explain_open_marks(shown, found)
     for trace in _traces(shown):
         trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
-    ticks = length_ticks(lengths, TICKS) | {"tickangle": 0}
+    ticks: dict[str, Any] = {**length_ticks(lengths, TICKS), "tickangle": 0}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
     shown.update_layout(

@@ -38,7 +38,7 @@ def test_the_story_in_three_clicks(start):
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("at temperature 4.")).to_be_visible()
     page.get_by_role("button", name="Next: combine").click()
-    expect(page.get_by_text("“money” is the closest of these words before")).to_be_visible()
+    expect(page.get_by_text("the closest of these words is “money”")).to_be_visible()
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
 
 
