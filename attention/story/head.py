@@ -134,12 +134,13 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
     Each word keeps the vector that it has in its own sentence: as the layer reads it, and after all layers. The token
     itself is left out.
     """
-    words = {name: [other.tokens.index(word) for word in other.compared] for name, other in SENTENCES.items()}
+    here = vectors(sentence)
+    moved = _after_head(here, query, weights)
     return [
-        Move(word, name, *_cosines(vectors(sentence), query, weights, vectors(name), at))
+        Move(word, name, *_cosines(here, query, moved, vectors(name), at))
         for name, other in SENTENCES.items()
-        for word, at in zip(other.compared, words[name], strict=True)
-        if (name, at) != (sentence, query)
+        for word in other.compared
+        if (name, at := other.tokens.index(word)) != (sentence, query)
     ]
 
 
@@ -156,12 +157,17 @@ def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens
     ranked = sorted(equal.values(), key=lambda at: -weights[at].item())
     others = [at for at in ranked[1:] if tokens[at] not in FUNCTION_WORDS]
     compared = [*ranked[:1], *(others if len(others) > 1 else ranked[1:])][:COMPARED]
-    return [Move(tokens[at], OWN, *_cosines(here, query, weights, here, at)) for at in sorted(compared)]
+    moved = _after_head(here, query, weights)
+    return [Move(tokens[at], OWN, *_cosines(here, query, moved, here, at)) for at in sorted(compared)]
 
 
-def _cosines(here: Vectors, query: int, weights: Float[Tensor, " n"], there: Vectors, at: int) -> list[float]:
+def _after_head(here: Vectors, query: int, weights: Float[Tensor, " n"]) -> Float[Tensor, " c"]:
+    """The vector of a token after the head alone, given the weights of its row."""
+    return here.read[query] + output_projection() @ (weights @ here.values)
+
+
+def _cosines(here: Vectors, query: int, moved: Float[Tensor, " c"], there: Vectors, at: int) -> list[float]:
     """The cosines of a token of `here` to the word at a position of `there`: before the head, after it, after all layers."""
-    moved = here.read[query] + output_projection() @ (weights @ here.values)
     pairs = (here.read[query], there.read[at]), (moved, there.read[at]), (here.after[query], there.after[at])
     return [torch.cosine_similarity(*pair, dim=0).item() for pair in pairs]
 

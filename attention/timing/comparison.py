@@ -73,9 +73,14 @@ class Crossover:
     @property
     def rough(self) -> str:
         """From which length on the other line is faster, where an interpolated length would say more than unstable times do."""
+        return f"faster from {self.bracket} tokens on" if self.bracket else self.without_note
+
+    @property
+    def bracket(self) -> str:
+        """The timed lengths between which the other line becomes faster; empty if it does not, or is at the shortest."""
         if self.length is None or self.around is None or self.length <= self.shortest:
-            return self.without_note
-        return "faster from somewhere between {:,} and {:,} tokens on".format(*self.around)
+            return ""
+        return "somewhere between {:,} and {:,}".format(*self.around)
 
     @property
     def _interval(self) -> str:

@@ -59,9 +59,8 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
     if abs(first.ratio - 1) <= EQUAL:
         return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
     on = f"{shortest:,} tokens on, the shortest length"
-    if since > shortest and crossing.around:
-        about = "somewhere between {:,} and {:,}".format(*crossing.around) if roughly else f"about {since:,.0f}"
-        on = f"{about} tokens on"
+    if crossing.bracket:
+        on = f"{crossing.bracket if roughly else f'about {since:,.0f}'} tokens on"
     return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"
 
 

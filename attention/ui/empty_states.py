@@ -7,7 +7,7 @@ import streamlit as st
 from attention.config import Config
 from attention.knobs import SOURCES
 from attention.sources.providers import has, idle, readable, source_title
-from attention.ui.markdown import escape
+from attention.ui.markdown import escape, join_words
 from attention.ui.session import page
 
 PARTS = {
@@ -30,9 +30,9 @@ def missing_parts(config: Config, title: str, *parts: str) -> bool:
     st.markdown(f"**{title}**")
     with st.container(border=True):
         st.markdown(
-            f":material/inventory_2: This needs {escape(_join_words(missing))}. "
+            f":material/inventory_2: This needs {escape(join_words(missing))}. "
             f"The source “{escape(source_title(config.source))}” has "
-            f"{escape(_join_words([PARTS[part] for part in PARTS if part in there]))}. Sources that have it:"
+            f"{escape(join_words([PARTS[part] for part in PARTS if part in there]))}. Sources that have it:"
         )
         for source in filter(readable, SOURCES):
             if has(source).issuperset(parts):
@@ -66,7 +66,3 @@ def too_large(why: str, smaller: Config, label: str) -> None:
     now = page.setting()
     change = {name: value for name in SIZES if (value := getattr(smaller, name)) != getattr(now, name)}
     st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
-
-
-def _join_words(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

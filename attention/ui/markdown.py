@@ -1,4 +1,4 @@
-"""Escaping of text from outside, before it is shown as Markdown."""
+"""Escaping of text from outside, before it is shown as Markdown, and lists within a sentence."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ JOINT = "\u2060"  # a word joiner, which has no width
 def escape(text: str) -> str:
     """Escapes text so that Markdown shows it verbatim: foreign text must not become links, pictures or markup."""
     return MARKDOWN.sub(r"\\\1", ADDRESS.sub(JOINT, text))
+
+
+def join_words(words: list[str]) -> str:
+    """Returns words as a list within a sentence, like "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -32,6 +32,7 @@ from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
+from attention.ui.markdown import join_words
 from attention.ui.session import model_run, own_sentence, page
 from attention.ui.text import start as text
 from attention.ui.text import terms
@@ -215,21 +216,24 @@ def _is_of_the_story(story: Story, query: int) -> bool:
     return not story.is_own and query == story.shipped.word
 
 
-def _take_over(story: Story, trace: Trace) -> None:
+def _combine(story: Story, trace: Trace) -> None:
+    """Draws what the selected token takes from the others, and how it moves towards some of them, if there are any."""
+    found = _moves(story, trace)
+    _pass_on(trace)
+    if found:
+        _take_over(story, trace, found)
+        _after_layers(story, found)
+    else:
+        _not_compared(story, trace)
+
+
+def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     """Draws how this head moves the selected token."""
-    if found := _moves(story, trace):
-        query = token_name(trace, trace.config.query_index)
-        here = [f"“{move.word}”" for move in found if move.sentence == story.sentence]
-        is_story = _is_of_the_story(story, trace.config.query_index)
-        st.markdown(
-            text.COMBINED.format(query=query, here=_list_words(here)) if is_story else text.WITHIN.format(query=query),
-            help=text.COSINE,
-        )
-        _draw_step(found, text.AS_READ if is_story else text.WITHIN_AS_READ)
-
-
-def _list_words(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    query, is_story = token_name(trace, trace.config.query_index), _is_of_the_story(story, trace.config.query_index)
+    here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
+    asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
+    st.markdown(asked, help=text.COSINE)
+    _draw_step(found, text.AS_READ if is_story else text.WITHIN_AS_READ)
 
 
 def _draw_step(found: list[Move], compared: str) -> None:
@@ -241,11 +245,8 @@ def _draw_step(found: list[Move], compared: str) -> None:
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
-def _after_layers(story: Story, trace: Trace) -> None:
+def _after_layers(story: Story, found: list[Move]) -> None:
     """Draws how far all layers bring the selected token."""
-    found = _moves(story, trace)
-    if not found:
-        return
     last = charts.RECORDED if story.altered else charts.LAYERS
     rows = [
         {
@@ -286,22 +287,23 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
     st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key=key, width="stretch", theme=None, alt=alt)
 
 
-def _pass_on(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others; if there is no word to compare it with, that and a way out."""
+def _pass_on(trace: Trace) -> None:
+    """Draws what the selected token takes from the others."""
     row, query = selected_row(trace), token_name(trace, trace.config.query_index)
     most = int(row.argmax())
     weight = (
         text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
     )
     st.markdown(text.TAKE_OVER.format(query=query, weight=weight))
-    if not _moves(story, trace):
-        lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
-        st.markdown(lacks.format(query=query))
-        name, shipped = next(iter(SENTENCES.items()))
-        changes = {"sentence": name, "query": WORD}
-        st.button(
-            text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word"
-        )
+
+
+def _not_compared(story: Story, trace: Trace) -> None:
+    """Draws why the selected token is compared with no word, and a way out."""
+    lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
+    st.markdown(lacks.format(query=token_name(trace, trace.config.query_index)))
+    name, shipped = next(iter(SENTENCES.items()))
+    changes = {"sentence": name, "query": WORD}
+    st.button(text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word")
 
 
 def _cosine_text(cosine: float) -> str:
@@ -356,5 +358,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
     "weigh": ((_sharpen,), (_weigh,)),
-    "take over": ((_pass_on, _take_over, _after_layers), ()),
+    "take over": ((_combine,), ()),
 }
