@@ -41,7 +41,7 @@ CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 KEY = ".2~f"  # format of the key to colours that are no shares
-PALE = 0.75  # opacity of the numbers of heads that do not stand out
+PALE = 0.75  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
@@ -96,7 +96,7 @@ def numbers(
     ).encode(
         x=x,
         y=y,
-        opacity=alt.condition("datum.strong", alt.value(1), alt.value(PALE)),
+        opacity=alt.condition(f"datum.strong || datum.value > {domain[1]}", alt.value(1), alt.value(PALE)),
         text=alt.Text("written:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )

@@ -155,4 +155,8 @@ def test_a_page_can_be_read_by_anybody_and_keeps_its_policy(walker, link):
     page.set_viewport_size(PHONE)
     page.wait_for_timeout(300)  # charts are drawn after the run
     assert page.evaluate("refused") == []
-    assert page.evaluate(TOO_WIDE) == []
+    for _ in range(20):
+        if not (wide := page.evaluate(TOO_WIDE)):
+            break
+        page.wait_for_timeout(250)  # a busy machine draws charts late
+    assert wide == []
