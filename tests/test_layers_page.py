@@ -175,7 +175,7 @@ def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_bot
     across, upwards = sum(x > 0.5 for x, _ in pairs), sum(y > 0.5 for _, y in pairs)
     assert not any(x > 0.5 and y > 0.5 for x, y in pairs)
     assert (
-        f"Over half of the weight: {across} of these 54 heads (from 6 of 30 layers) on the token before, {upwards} on what "
+        f"Over half of the weight: {across} of these 54 heads (from 6 of 30 layers) on the previous token, {upwards} on what "
         "followed an earlier copy of the token, none on both." in words(test)
     )
     test = run(PAGE, {"source": REPEATED, "across": "entropy", "upwards": "induction"}, OPEN)
@@ -273,7 +273,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     menu.set_value("previous").run()
     assert (
         not test.exception
-        and "3 of these 54 heads (from 6 of 30 layers) put over half of their weight on the token before" in words(test)
+        and "3 of these 54 heads (from 6 of 30 layers) put over half of their weight on the previous token" in words(test)
     )
     held = tables(test)[0]
     assert held["focus"][max(range(54), key=held["value"].__getitem__)], "the head with the largest value is selected"
@@ -423,7 +423,7 @@ def test_an_example_fits_no_other_pattern_and_its_weight_is_not_small(source):
         (5, 2),
         (6, 1),
         (6, 3),
-    ], "not “b” (1) of “a” (2), which is the token before"
+    ], "not “b” (1) of “a” (2), which is the previous token"
 
 
 def test_the_example_of_induction_has_a_token_that_occurred_in_the_same_case_and_a_weight_among_the_largest():

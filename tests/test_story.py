@@ -220,7 +220,7 @@ def test_the_finding_is_true_of_what_is_shown():
         in words(test)
     )
     test.selectbox(key="story_mask").set_value("causal").run()
-    assert "“bank” puts" in words(test) and not test.exception
+    assert text.MOVES_LITTLE.format(query="“bank”", least=0.005) in words(test) and not test.exception
 
 
 def test_another_sentence_has_its_word_selected():

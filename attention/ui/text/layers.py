@@ -119,7 +119,7 @@ KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "preceding": "what came before an earlier copy of the token",
     "duplicate": "earlier copies of the token",
-    "previous": "the token before",
+    "previous": "the previous token",
     "next": "the next token",
     "first": "the first token",
     "same": "the same token, itself included",
@@ -181,7 +181,7 @@ SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "previous": "{value} on the token before: all queries but the first",
+    "previous": "{value} on the previous token: all queries but the first",
     "first": "{value} on the first token: all queries",
     "induction": "{value} after an earlier copy: the queries that have one",
     "effective_keys": "{value} effective keys (mean of e^entropy)",

@@ -9,6 +9,8 @@ VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger s
 AT_TEMPERATURE = " at temperature {temperature}"
 BECOMES = "{query} was closer to “{first}” than to **“{last}”**; after all six layers, it is the other way round."
 STAYS = "In all six layers together, {query} comes much closer to **“{most}”** than to “{least}”."
+MOVES = "With these settings, this head moves {query} most towards **“{closer}”** ({change})."
+MOVES_LITTLE = "With these settings, this head moves {query} towards none of these words by {least} or more."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 CLOSEST = "Of {count} words here, {query} is closest to **“{most}”**, before the head and after all six layers."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
@@ -38,6 +40,7 @@ ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself inc
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
 MASK = "**Mask {mask}:** {help} "
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
+BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (
     "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
     "weights for every sentence. They show what a head reads, not what the model understands."

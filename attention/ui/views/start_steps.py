@@ -84,7 +84,9 @@ def finding(story: Story, trace: Trace) -> str:
     if not float(row.sum()):
         return text.NOTHING.format(query=name)
     step = "look" if card_bar.is_waiting() else story.step
-    found = _moves(story, trace) if step == "take over" and not story.altered else []
+    found = _moves(story, trace) if step == "take over" else []
+    if found and story.altered:
+        return _altered_finding(found, name)
     if len(found) > 1:
         first, after = _closest(found)
         if first.word != after.word:
@@ -101,6 +103,13 @@ def finding(story: Story, trace: Trace) -> str:
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
     return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed, visible=visible)
+
+
+def _altered_finding(found: list[Move], query: str) -> str:
+    """How this head moves the selected token with other settings than the model's own."""
+    closer = max(found, key=lambda move: move.change)
+    template = text.MOVES if round(closer.change, 3) >= LEAST else text.MOVES_LITTLE
+    return template.format(query=query, closer=closer.word, change=_change_text(closer), least=LEAST)
 
 
 def _as_recorded(story: Story, said: str) -> str:
@@ -133,7 +142,8 @@ def _compare(story: Story, trace: Trace) -> None:
     if card_bar.is_waiting():  # whose question it would be
         st.caption(text.TRAINED)
         return
-    st.markdown(_altered_text(story, trace) if story.altered else text.COMPARE.format(word=story.shipped.about))
+    asked = text.COMPARE if _is_of_the_story(story, trace.config.query_index) else text.BACK_TO
+    st.markdown(_altered_text(story, trace) if story.altered else asked.format(word=story.shipped.about))
     st.caption(f"{text.TRAINED} {_expected_sentence(story)}")
 
 
