@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -61,12 +62,21 @@ def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int
 def next_places(texts: Sequence[str], sign: str) -> Pairs:
     """Returns the queries from a sign on, and the places before the sign of the token that comes next.
 
+    After the last token, that is the one which occurs less often behind the sign than before it, if there is only one.
+
     >>> next_places(["a", "b", "→", "b", "a"], "→")
+    (tensor([2, 3]), tensor([1, 0]))
+    >>> next_places(["a", "b", "→", "b"], "→")
     (tensor([2, 3]), tensor([1, 0]))
     """
     start = texts.index(sign) if sign in texts else len(texts)
+    answer = texts[start + 1 :]
+    left = [*(Counter(texts[:start]) - Counter(answer)).elements()]
     found = [
-        (query, key) for query in range(start, len(texts) - 1) for key in range(start) if texts[key] == texts[query + 1]
+        (query, key)
+        for query, token in enumerate([*answer, *(left if len(left) == 1 else ())], start)
+        for key in range(start)
+        if texts[key] == token
     ]
     query, key = torch.tensor(found, dtype=torch.long).reshape(-1, 2).T
     return query, key

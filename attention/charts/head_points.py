@@ -43,7 +43,8 @@ Box = tuple[float, float, float, float]
 class Axis(NamedTuple):
     """The title and the ends of an axis or a colour scale, and whether its values are shares, written in percent.
 
-    `key`: the values in the key to colours; if there are none, the ends and the middle.
+    `key`: the values in the key to colours; if there are none, the ends and the middle. `apart`: these are all values, and
+    each has a hue of its own.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Axis(NamedTuple):
     low: float = 0.0
     percent: bool = False
     key: tuple[float, ...] = ()
+    apart: bool = False
 
     def tooltip(self, column: str) -> alt.Tooltip:
         """Returns the line of a tooltip with the value of a column."""
@@ -193,7 +195,10 @@ def _point_layers(
     """Returns the points, a ring around the selected one, and the names next to some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     ends = [color.low, (color.low + color.top) / 2, color.top]
-    scale = alt.Scale(domain=ends, range=list(theme.NUMBERS), clamp=True)
+    if color.apart:
+        scale = alt.Scale(domain=list(color.key), range=list(theme.HEADS[: len(color.key)]))
+    else:
+        scale = alt.Scale(domain=ends, range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
     told += [] if color.key else [color.tooltip("value")]  # those with a key of their own are layers
     key = color_key(
@@ -203,7 +208,9 @@ def _point_layers(
     points = (
         alt.Chart(name="points")
         .mark_circle(size=size, opacity=1, cursor="pointer", stroke=theme.HIDDEN, strokeWidth=1)
-        .encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=key), tooltip=told)
+        .encode(
+            x=x, y=y, color=alt.Color("value:O" if color.apart else "value:Q", scale=scale, legend=key), tooltip=told
+        )
         .add_params(chosen)
     )
     ring = (

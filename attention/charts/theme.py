@@ -54,7 +54,7 @@ OLIVE, STEEL = (90, 132, 18), (95, 125, 149)  # as far from white as from the da
 STRONGEST = 0.75  # opacity of the largest difference, on which the text of the page can be read in either theme
 OPACITIES = (
     0,
-    0.35,
+    0.45,
     0.84,
 )  # of head statistics at zero, in the middle and at the end of the scale, where steps are larger
 NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in OPACITIES)

@@ -151,10 +151,11 @@ IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
-    "zero": "{usual} is zero in all heads here, so the map shows {shown}.",
-    "short": "The text is too short for {usual}, so the map shows {shown}.",
-    "rare": "Too few tokens occur twice for {usual}, so the map shows {shown}.",
-    "low": "No head stands out by {usual} here, so the map shows {shown}.",
+    "zero": "The map shows {shown}, as {usual} is zero in all heads here.",
+    "short": "The map shows {shown}, as the text is too short for {usual}.",
+    "rare": "The map shows {shown}, as too few tokens occur twice for {usual}.",
+    "few": "The map shows {shown}, as too few tokens occur again to tell {usual} from other patterns.",
+    "low": "The map shows {shown}, as no head stands out by {usual} here.",
 }
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
@@ -243,7 +244,10 @@ DOTS = (
     "there is room: point at any other."
 )
 DOTS_CLICK = "Click one to select it."
-TWO_HIGH = "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both."
+TWO_HIGH = (
+    "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both. Each is a "
+    "mean over the queries that have such keys."
+)
 NO_HEADS = "none"
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"

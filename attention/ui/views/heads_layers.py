@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from math import ceil, floor, isfinite, log
+from math import isfinite, log
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -174,7 +174,7 @@ def top(described: Described, tokens: int) -> float:
 def ends(name: str, config: Config, held: Cells) -> tuple[float, float]:
     """The ends of the colours: those of the values of a statistic with a unit, at least a tenth apart; otherwise 0 and 1."""
     if EVERY[name].unit and (known := [value for value in held.values() if isfinite(value)]):
-        low, most = floor(10 * min(known)), ceil(10 * max(known))
+        low, most = round(10 * min(known)), round(10 * max(known))  # as the cells are labelled
         return low / 10, max(most, low + 1) / 10
     return 0.0, max(top(EVERY[name], config.tokens), *held.values(), 0.0)
 

@@ -14,6 +14,7 @@ from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points as points
 from attention.charts.head_points import Axis, Point
 from attention.charts.layers import CELL
+from attention.charts.theme import HEADS
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
@@ -194,7 +195,9 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
 
 
 def _layer_axis(numbers: tuple[int, ...]) -> Axis:
-    """The scale of the colours of layers: the first, a middle one and the last are in its key."""
+    """The scale of the colours of layers: one of its own for each of a few; otherwise three are in the key."""
+    if len(numbers) <= len(HEADS):
+        return Axis(text.LAYER, numbers[-1], numbers[0], key=tuple(map(float, numbers)), apart=True)
     key = dict.fromkeys(map(float, (numbers[0], numbers[len(numbers) // 2], numbers[-1])))
     return Axis(text.LAYER, numbers[-1], numbers[0], key=tuple(key))
 

@@ -143,9 +143,9 @@ def fallback(config: Config, found: Mapping[int, Layer]) -> str:
         why = "short"
     elif why == "low" and is_rare(usual, texts):
         why = "rare"
-    label = EVERY[usual].label
-    label = label if why == "zero" else label.lower()
-    return text.FALLBACK[why].format(usual=label, shown=EVERY[shown].label.lower())
+    elif why == "low" and max(maps.cells(usual, found).values()) > maps.HIGH:
+        why = "few"
+    return text.FALLBACK[why].format(usual=EVERY[usual].label.lower(), shown=EVERY[shown].label.lower())
 
 
 def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
