@@ -861,7 +861,8 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
         and read[pair.key] == following[pair.query]
     )
     assert (
-        f"From → on, {right} of {len(following)} rows attend most to the " in drawn.says and "which comes next" in drawn.says
+        f"From → on, {right} of {len(following)} rows attend most to the " in drawn.says
+        and "which comes next" in drawn.says
     )
     verdict = layers_sentences.no_role(config)
     assert f" in {right} of {len(following)} rows from → on" in verdict if right else verdict == text.NO_ROLE

@@ -209,10 +209,7 @@ NO_VALUE = "{statistic}: none (no visible key)"
 # Similar heads.
 ALIKE_FOLD = "Similar heads"
 ALIKE = "Heads are close when they weight the same keys similarly ({label}: {head}).{some}"
-ALIKE_HELP = (
-    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
-    "0 bits: equal weights. 1 bit: no key in common."
-)
+ALIKE_HELP = "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6)."
 ALIKE_SOME = " Only {count} of {layers} layers are compared: {first} to {last}, around the selected one."
 ALIKE_NO_DISTRIBUTION = (
     "{why}, so rows are no distributions: there is no Jensen-Shannon divergence, and heads are not compared."
@@ -225,9 +222,10 @@ ALIKE_MORE_GROUPS = "; and {count} more groups"
 ALIKE_LIST = "{first} and {last}"
 ALIKE_MORE = "{heads} and {count} more"
 ALIKE_MATRIX = (
-    "Blocks of a full colour: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: "
-    "the selected head."
+    "Solid blocks are groups of similar heads: 0 bits apart are equal weights, 1 bit is no key in common. Blue frames: the "
+    "selected head. Point at a cell for its two heads."
 )
+ALIKE_MATRIX_HELP = "Similar heads are next to each other: the order is that of average-linkage clustering."
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
 ALIKE_MAP = "Near dots: similar heads."
 ALIKE_MAP_HELP = (

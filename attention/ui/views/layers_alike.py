@@ -106,7 +106,7 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
         config={"displaylogo": False},
         alt=text.ALIKE_MATRIX_ALT,
     )
-    st.caption(text.ALIKE_MATRIX)
+    st.caption(text.ALIKE_MATRIX, help=text.ALIKE_MATRIX_HELP)
 
 
 def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
