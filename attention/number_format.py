@@ -60,8 +60,10 @@ def format_mean(value: float) -> str:
 
 
 def format_change(value: float, plus: bool = True, places: int = 2) -> str:
-    """Returns a logit, a loss or a cosine, or its change, with a minus sign; zero has no minus."""
-    return (f"{value:+z.{places}f}" if plus else f"{value:z.{places}f}").replace("-", "−")
+    """Returns a logit, a loss or a cosine, or its change, with a minus sign; what rounds to zero has no sign."""
+    said = f"{value:z.{places}f}"
+    signed = plus and value > 0 and float(said)
+    return f"+{said}" if signed else said.replace("-", "−")
 
 
 def format_token(text: str, position: int, kind: str = "query") -> str:

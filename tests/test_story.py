@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.codec import from_query
 from attention.masks import MASKS
-from attention.number_format import format_percent
+from attention.number_format import format_change, format_percent
 from attention.operations.scale import SCALES
 from attention.recorded.minilm import load_minilm, make_tokenizer
 from attention.recorded.packages import MINILM, folder
@@ -245,10 +245,25 @@ def test_a_change_that_is_labelled_0_005_is_not_called_less(change, said):
     assert start_steps._move_sentence(found) == said.format(least=0.005)
 
 
+@pytest.mark.parametrize(("changes", "said"), [((0.02, -0.01), True), ((-0.01, 0.02), False), ((0.004, -0.01), False)])
+def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explained(changes, said):
+    story = Story(query=5)  # “bank”, with its largest weight on “river”
+    found = [
+        Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
+    ]
+    told = start_steps._not_towards(trace(story.config), found)
+    assert told == (text.NOT_TOWARDS.format(key="river") if said else "")
+
+
+def test_a_change_that_rounds_to_zero_has_no_sign():
+    found = [format_change(value, places=3) for value in (0.0002, -0.0002, 0.0, 0.0006, -0.0006)]
+    assert found == ["0.000", "0.000", "0.000", "+0.001", "−0.001"]
+
+
 @pytest.mark.parametrize(
     ("query", "headline"),
     [
-        (2, "Of 3 words here, “sat” is closest to **“on”**, before the head and after all six layers."),
+        (2, "Of “on”, “bank” and “river”, “sat” is closest to **“on”**, before the head and after all six layers."),
         (8, "“river” is closest to **“bank”**, before the head and after all six layers."),
     ],
 )
@@ -332,6 +347,7 @@ def test_equal_weights_are_those_of_the_visible_keys():
     [
         ("mask.causal", "MiniLM, layer 0, head 4, not as trained: mask causal"),
         ("scale.none~temperature.4", "not as trained: scale none, temperature 4"),
+        ("scale.none~temperature.4~mask.causal", "MiniLM, layer 0, head 4, not as trained: 3 changes"),
     ],
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):

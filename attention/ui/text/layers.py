@@ -209,7 +209,10 @@ NO_VALUE = "{statistic}: none (no visible key)"
 # Similar heads.
 ALIKE_FOLD = "Similar heads"
 ALIKE = "Heads are close when they weight the same keys similarly ({label}: {head}).{some}"
-ALIKE_HELP = "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6)."
+ALIKE_HELP = (
+    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, "
+    "section 6)."
+)
 ALIKE_SOME = " Only {count} of {layers} layers are compared: {first} to {last}, around the selected one."
 ALIKE_NO_DISTRIBUTION = (
     "{why}, so rows are no distributions: there is no Jensen-Shannon divergence, and heads are not compared."

@@ -12,7 +12,7 @@ STAYS = "In all six layers together, {query} comes much closer to **“{most}”
 MOVES = "With these settings, this head moves {query} most towards **“{closer}”** ({change})."
 MOVES_LITTLE = "With these settings, this head moves {query} towards none of these words by {least} or more."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
-CLOSEST = "Of {count} words here, {query} is closest to **“{most}”**, before the head and after all six layers."
+CLOSEST = "Of {words}, {query} is closest to **“{most}”**, before the head and after all six layers."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
@@ -20,6 +20,8 @@ OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
 CHANGED = ":orange-badge[MiniLM, layer 0, head {head}, not as trained: {settings}]"
+MANY_CHANGED = ":orange-badge[MiniLM, layer 0, head {head}, not as trained: {count} changes]"
+SETTINGS = " Not as trained: {settings}."
 SIZES = " This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
@@ -39,7 +41,7 @@ TOKENS = (
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
 MASK = "**Mask {mask}:** {help} "
-COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
+COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
 BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (
     "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
@@ -77,11 +79,11 @@ WEIGH = (
 )
 SCALING = {
     "1/sqrt(d_head)": (
-        ", divided by √{d_head}: scores of vectors with more numbers (here {d_head}) are larger, and would make the weights "
-        "too sharp."
+        ", divided by √{d_head}: the more numbers a vector has (here {d_head}), the larger its products get, and the sharper the "
+        "weights."
     ),
     "1/d_head": ", divided by {d_head}, the number of channels.",
-    "none": ", not scaled here: exp makes the differences far larger.",
+    "none": ", not divided by √{d_head} here, which makes the weights sharper.",
 }
 SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
 SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp has too many digits
@@ -104,10 +106,11 @@ TAKE_OVER = (
 SO = " ({weight} for {key})"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
 WITHIN = "**Which words of its sentence does {query} move towards?**"
-COSINE = "Vectors that point the same way have a cosine of 1."
+COSINE = " Two vectors that point the same way have a cosine of 1."
 MOVED = "**This head alone:** most towards “{closer}” ({change})."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
+NOT_TOWARDS = " Its largest weight adds the value of “{key}”, which need not point towards that word."
 MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."

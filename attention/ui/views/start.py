@@ -30,6 +30,7 @@ DOORS = (
     ("model", {}, text.EXPLORE, ":material/travel_explore:"),
     ("implementations", {}, text.CHECK, ":material/fact_check:"),
 )
+FEW = 2  # changed settings that the badge has room for
 
 
 def begin(story: Story) -> None:
@@ -156,16 +157,24 @@ def _link_to_model(story: Story) -> None:
 
 def _badge(story: Story, config: Config) -> str:
     """Where the head comes from, and which settings are not those that MiniLM computes it with."""
-    values = {name: f"{value:g}" if name == "temperature" else value for name, value in story.altered.items()}
-    settings = ", ".join(f"{name} {value}" for name, value in values.items())
-    if settings:  # in place of the other badge, in the same line
-        return text.CHANGED.format(head=config.head, settings=escape(settings))
+    if len(story.altered) > FEW:
+        return text.MANY_CHANGED.format(head=config.head, count=len(story.altered))
+    if story.altered:  # in place of the other badge, in the same line
+        return text.CHANGED.format(head=config.head, settings=_altered_names(story))
     return text.OWN_BADGE.format(head=config.head) if story.is_own else text.BADGE
+
+
+def _altered_names(story: Story) -> str:
+    """The settings that are not the model's own, as Markdown."""
+    values = {name: f"{value:g}" if name == "temperature" else value for name, value in story.altered.items()}
+    return escape(", ".join(f"{name} {value}" for name, value in values.items()))
 
 
 def _help(story: Story, config: Config) -> str:
     """Where the head comes from, its sizes, which no slider changes, and how many do the same."""
     sizes = text.SIZES.format(tokens=config.tokens, heads=config.heads, d_head=config.d_head, d_model=config.d_model)
+    if len(story.altered) > FEW:
+        sizes = text.SETTINGS.format(settings=_altered_names(story)) + sizes
     if story.is_own:
         return text.OWN_PROVENANCE.format(head=config.head) + sizes
     others = "" if card_bar.is_waiting() else text.OTHER_HEADS.format(**start_steps.head_counts())

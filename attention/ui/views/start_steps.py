@@ -92,7 +92,8 @@ def finding(story: Story, trace: Trace) -> str:
         if first.word != after.word:
             return text.BECOMES.format(query=name, first=first.word, last=after.word)
         if not _is_of_the_story(story, query):
-            return text.CLOSEST.format(query=name, most=after.word, count=len(found))
+            words = join_words([f"“{move.word}”" for move in found])
+            return text.CLOSEST.format(query=name, most=after.word, words=words)
         least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
         return text.STAYS.format(query=name, most=most.word, least=least.word)
     most = int(row.argmax())
@@ -227,10 +228,8 @@ def _is_of_the_story(story: Story, query: int) -> bool:
 
 
 def _combine(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others, and how it moves towards some of them, if there are any."""
-    found = _moves(story, trace)
-    _pass_on(trace)
-    if found:
+    """Draws how the selected token moves towards others, if it is compared with any."""
+    if found := _moves(story, trace):
         _take_over(story, trace, found)
         _after_layers(story, found)
     else:
@@ -242,16 +241,24 @@ def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     query, is_story = token_name(trace, trace.config.query_index), _is_of_the_story(story, trace.config.query_index)
     here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
     asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
-    st.markdown(asked, help=text.COSINE)
-    _draw_step(found, text.AS_READ if is_story else text.WITHIN_AS_READ)
+    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story else text.WITHIN_AS_READ)
+    _draw_step(found, "" if is_story else _not_towards(trace, found))
 
 
-def _draw_step(found: list[Move], compared: str) -> None:
-    """Draws the small step of this head, on an axis of its own; `compared`: with what."""
+def _not_towards(trace: Trace, found: list[Move]) -> str:
+    """That the word with the largest weight is not the one that the token moves towards; "" if it is, or is no word."""
+    key = trace.queries.texts[int(selected_row(trace).argmax())]
+    closer = max(found, key=lambda move: move.change)
+    away = {move.word for move in found if move.word != closer.word}
+    return text.NOT_TOWARDS.format(key=key) if key in away and closer.change >= LEAST else ""
+
+
+def _draw_step(found: list[Move], more: str) -> None:
+    """Draws the small step of this head, on an axis of its own, below a sentence with `more`."""
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
-    rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
+    rows = [{"word": move.word, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
-    st.markdown(_move_sentence(found), help=compared)
+    st.markdown(_move_sentence(found) + more)
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
@@ -297,7 +304,7 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
     st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key=key, width="stretch", theme=None, alt=alt)
 
 
-def _pass_on(trace: Trace) -> None:
+def _pass_on(story: Story, trace: Trace) -> None:
     """Draws what the selected token takes from the others."""
     row, query = selected_row(trace), token_name(trace, trace.config.query_index)
     most = int(row.argmax())
@@ -368,5 +375,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
     "weigh": ((_sharpen,), (_weigh,)),
-    "take over": ((_combine,), ()),
+    "take over": ((_pass_on,), (_combine,)),
 }
