@@ -12,7 +12,8 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
 
 /**
  * Returns the labels of an axis: that of the framed pair or row, those of the starts of repeats, and of all others every k-th, as
- * far as they do not touch. Where a text repeats, the same words have labels in each repeat, counted from the framed one.
+ * far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes, counted from
+ * the framed query.
  * @param {LargeData} data
  * @param {0 | 1} side
  * @param {[number, string][]} names
@@ -21,7 +22,7 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
  */
 export function spacedLabels({ marks, query }, side, names, line) {
   const asked = marks?.hides && side === 0 ? query : -1, pair = marks?.pair?.[side] ?? asked;
-  const starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
+  const anchor = marks?.pair?.[0] ?? asked, starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
   /** @type {Label[]} */
   const kept = [];
   const isFree = (/** @type {number} */ token) => kept.every((label) => Math.abs(label.token - token) >= line);
@@ -35,7 +36,7 @@ export function spacedLabels({ marks, query }, side, names, line) {
   const inRepeat = (/** @type {number} */ token) => (token - 1) % period;
   const isSame = (/** @type {number} */ token) => {
     const place = inRepeat(token), isApart = place >= line && period - place >= line;  // from the starts of both repeats
-    return isApart && (place - (pair > 0 ? inRepeat(pair) : 0)) % every === 0;
+    return isApart && (place - (anchor > 0 ? inRepeat(anchor) : 0)) % every === 0;
   };
   keep("", (token, i) => (period ? isSame(token) : i % every === 0));
   return kept;
