@@ -6,8 +6,9 @@ timed as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from math import ceil, floor, log10
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.comparison import Crossover
@@ -20,8 +21,11 @@ from attention.timing.units import seconds
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "Open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
-BEYOND = "At {length:,} tokens the GPU{gpu_why} took {gpu} with the copy, the CPU{cpu_why} {cpu}{ratio}."
-ROUGHLY = ": roughly {times} times as fast"
+BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
+AS_FAST = ": the GPU is {about} {times} times as fast"
+WITH_COPY_TOO = ", even with the copy of the data"
+OTHER_CODE = "With the copy, other code breaks even {when}: {names}."
+APART = 1.25  # by this factor two break-even lengths differ clearly
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
@@ -35,7 +39,8 @@ class BreakEven:
 
     `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
     device of which one was measured now, and what was measured now with too few stable times to be compared. `cpu_torch`: the
-    version of torch on the CPU. `is_rough`: whether unstable times are compared, too, as stable ones say too little.
+    version of torch on the CPU. `is_rough`: whether unstable times are compared, too, as stable ones say too little. `others`:
+    the break-even lengths with the copy of other implementations on the same two devices, by name.
     """
 
     cpu: TimingSeries
@@ -46,37 +51,67 @@ class BreakEven:
     beside: tuple[TimingSeries, ...] = ()
     cpu_torch: str = ""
     is_rough: bool = False
+    others: tuple[tuple[str, float], ...] = ()
 
     @property
     def headline(self) -> str:
-        """From which length on the GPU is faster, with the data already there, in one short sentence."""
+        """From which length on the GPU is faster, with the data already there and with the copy, in one sentence."""
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
         since, shortest, longest = self.alone.length, self.alone.shortest, self.alone.longest
         if since is None:
             return (
                 f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, even with the data already there."
             )
-        said = f"With the data already on the GPU, {gpu} is faster than {cpu}"
-        if since > shortest:
-            return f"{said} from about {since:,.0f} tokens on."
-        return f"{said}{' at every length timed,' * self._is_first(shortest)} from {shortest:,} tokens on."
+        where = f"from about {since:,.0f} tokens on"
+        if since <= shortest:
+            where = f"{'at every length timed, ' * self._is_first(shortest)}from {shortest:,} tokens on"
+        return f"{gpu[0].upper()}{gpu[1:]} is faster than {cpu} {where}{self._headline_with_copy}."
+
+    @property
+    def _headline_with_copy(self) -> str:
+        """The end of the headline, if the GPU is faster with the data already there."""
+        since, shortest, longest = self.moved.length, self.moved.shortest, self.moved.longest
+        if since is None:
+            return f"; with the copy of the data, at no length up to {longest:,}"
+        if self.is_equal_at_first():
+            return f"; with the copy of the data, it is about as fast at {shortest:,} and faster beyond"
+        return f"; with the copy of the data, from about {since:,.0f} on" if since > shortest else WITH_COPY_TOO
 
     @property
     def with_copy(self) -> str:
-        """How many times as fast the GPU is, without the copy and then with it; empty if it is at no length faster."""
+        """What was timed, and how many times as fast the GPU is, without the copy and with it, unless the headline says it.
+
+        Without a ratio if the GPU is at no length faster.
+        """
         if self.alone.length is None:
-            return ""
-        ends = shortest, longest = self.alone.shortest, self.alone.longest
-        alone = f"{self._as_fast(longest)} at {longest:,}"
+            return self._timed
+        shortest, longest = self.alone.shortest, self.alone.longest
+        alone, copied = (f"{self._as_fast(longest, copy)} at {longest:,}" for copy in (False, True))
         if self.alone.length <= shortest:
             why = "" if self._is_first(shortest) else ", the shortest with stable times,"
             alone = f"{self._as_fast(shortest)} at {shortest:,} tokens{why} and {alone}"
-        copied = [f"{self._as_fast(n, True)} at {n:,}" for n in ends]
-        if self.moved.length is None:
-            copied = ["at no length faster"]
-        elif self.moved.length > shortest and not self.is_equal_at_first():
-            copied = [f"faster from about {self.moved.length:,.0f} tokens on", copied[1]]
-        return f"It is {alone}. With the copy to the GPU and back, it is {' and '.join(copied)}."
+        if self.moved.length is not None and self.moved.length <= shortest and not self.is_equal_at_first():
+            copied = f"{self._as_fast(shortest, True)} at {shortest:,} and {copied}"
+        said = f"Without the copy the GPU is {alone}; with the copy to it and back, {copied}."
+        return " ".join(filter(None, [self._timed, said, self.other_code]))
+
+    @property
+    def _timed(self) -> str:
+        """Which code was timed, in short."""
+        code = self.longest.implementation
+        return "Timed: PyTorch's SDPA." if code == "SDPA" else f"Timed: PyTorch's SDPA on the CPU, {code} on the GPU."
+
+    @property
+    def other_code(self) -> str:
+        """Which other code breaks even at a clearly different length with the copy; empty if none is known to."""
+        since = self.moved.length
+        found = [(n, name) for name, n in self.others if since and max(n / since, since / n) > APART]
+        if not found or since is None:
+            return ""
+        later = {n > since for n, _ in found}
+        when = ("later" if True in later else "earlier") if len(later) == 1 else "elsewhere"
+        names = ", ".join(f"{name} from about {n:,.0f} tokens on" for n, name in sorted(found))
+        return OTHER_CODE.format(when=when, names=names)
 
     @property
     def open_marks(self) -> str:
@@ -91,14 +126,24 @@ class BreakEven:
 
     @property
     def beyond(self) -> str:
-        """The times at the longest length if they are not stable and not compared therefore; empty if they are."""
+        """The times at the longest length if they are not stable and not compared therefore; empty if they are.
+
+        An unstable minimum is an upper bound. If only one of the two times is a bound, so is their ratio.
+        """
         cpu, gpu = self.cpu.points[-1], self.gpu.points[-1]
         if not (cpu.loose or gpu.loose) or cpu.seconds is None or gpu.seconds is None:
             return ""
         copied, base = gpu.seconds + gpu.moved, cpu.seconds
-        ratio = ROUGHLY.format(times=cpu_gpu_summary.times(base / copied)) if base > (1 + EQUAL) * copied else ""
+        about, many = "roughly", base / copied
+        if gpu.is_bound and cpu.is_stable:
+            about, many = "at least", _two_digits(many, floor)
+        elif cpu.is_bound and gpu.is_stable:
+            about, many = "at most", _two_digits(many, ceil)
+        is_faster = base > (1 + EQUAL) * copied and many > 1
+        ratio = AS_FAST.format(about=about, times=cpu_gpu_summary.times(many)) if is_faster else ""
         cpu_why, gpu_why = (f" ({convergence.open_marks((each,))})" if each else "" for each in (cpu.loose, gpu.loose))
-        taken = {"gpu": seconds(copied), "cpu": seconds(base), "ratio": ratio}
+        most = [f"{'at most ' * point.is_bound}{seconds(n)}" for point, n in ((gpu, copied), (cpu, base))]
+        taken = {"gpu": most[0], "cpu": most[1], "ratio": ratio}
         return BEYOND.format(length=gpu.length, cpu_why=cpu_why, gpu_why=gpu_why, **taken)
 
     @property
@@ -144,6 +189,8 @@ class BreakEven:
 
     def _as_fast(self, length: int, copied: bool = False) -> str:
         is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL
+        if copied and not is_equal and (longer := self.times_as_long(length)):
+            return f"it takes {longer} times as long"
         return "about as fast" if is_equal else f"{self.times(length, copied)} times as fast"
 
     @property
@@ -183,9 +230,8 @@ class BreakEven:
 
 def break_even(timings: Iterable[Timing]) -> BreakEven | None:
     """Returns the break-even of the first GPU and CPU with stable times at two common lengths or more; None if none have."""
-    like = [
-        each for each in comparison.with_times(timings) if is_like(each, Sweep()) and each.implementation in ONE_KERNEL
-    ]
+    timings = [each for each in comparison.with_times(timings) if is_like(each, Sweep())]
+    like = [each for each in timings if each.implementation in ONE_KERNEL]
     lines = sorted(cpu_gpu_series.timed_lines(like), key=_is_recorded)  # measured now first
     cpus = [line for line in lines if line[0].device == "cpu"]
     gpus = [line for line in lines if line[0].device != "cpu" and any(each.transfer for each in line)]
@@ -194,8 +240,32 @@ def break_even(timings: Iterable[Timing]) -> BreakEven | None:
             common = {each.length for each in cpu} & {each.length for each in gpu}
             found = _of([t for t in cpu if t.length in common], [t for t in gpu if t.length in common])
             if found is not None:
-                return replace(found, beside=tuple(_beside(cpu, cpus, common) + _beside(gpu, gpus, common)))
+                beside = tuple(_beside(cpu, cpus, common) + _beside(gpu, gpus, common))
+                return replace(found, beside=beside, others=_other_code(timings, cpu[0], gpu[0]))
     return None
+
+
+def _other_code(timings: list[Timing], cpu: Timing, gpu: Timing) -> tuple[tuple[str, float], ...]:
+    """The break-even lengths with the copy of other code on the devices of two timings, where stable times suffice for one."""
+    others = [
+        each
+        for each in timings
+        if each.origin in (cpu.origin, gpu.origin) and each.implementation not in ONE_KERNEL and each.dtype == gpu.dtype
+    ]
+    found, known = recordings.lines(others), list[tuple[str, float]]()
+    for base, other in comparison.across_devices(found, lambda timing: timing.device == "cpu"):
+        points = comparison.speed_ups(found[base], found[other], transfer=True)
+        stable = [point for point in points if point.settled]
+        crossing = comparison.crossover(stable) if comparison.suffices(stable, points) else None
+        if crossing and crossing.length and crossing.length > crossing.shortest:
+            known.append((found[base][0].implementation, crossing.length))
+    return tuple(known)
+
+
+def _two_digits(value: float, cut: Callable[[float], int]) -> float:
+    """A number with two significant digits, rounded down (`floor`) or up (`ceil`)."""
+    step = 10.0 ** (floor(log10(value)) - 1)
+    return cut(value / step) * step
 
 
 def _is_recorded(line: list[Timing]) -> bool:

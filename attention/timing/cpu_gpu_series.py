@@ -44,7 +44,7 @@ class Point:
     """One length: seconds per call (None if timed at other sizes), operations per second, and the quartiles of the seconds.
 
     `moved`: seconds of the transfers to and from the GPU, `back`: of the latter. `unsure`: its label was read through a legend.
-    `loose`: why the time is not stable, empty if it is.
+    `loose`: why the time is not stable, empty if it is. `is_bound`: whether it is an upper bound, as unstable minimums are.
     """
 
     length: int
@@ -55,6 +55,7 @@ class Point:
     unsure: bool = False
     loose: str = ""
     back: float = 0.0
+    is_bound: bool = False
 
     @property
     def is_stable(self) -> bool:
@@ -203,6 +204,7 @@ def _point(timing: Timing) -> Point:
         (spread.lower, spread.upper) if spread.has_quartiles else None,
         loose=convergence.reason(timing),
         back=timing.from_device,
+        is_bound=not timing.settled and timing.quickest is not None,
     )
 
 

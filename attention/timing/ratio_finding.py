@@ -37,11 +37,11 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
         )
         parts = [name(fast[0])] * (fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
-        if used is not stable:
+        said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
+        if used is not stable:  # the answer first, then how sure it is
             why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
             _, _, rest = why.partition(", ")
-            how.append(f"by unstable times{f' ({rest})' * bool(rest)}")
-        said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
+            said += f", by unstable times{f' ({rest})' * bool(rest)}"
         return f"{said[:1].upper()}{said[1:]}."
     return ""
 
