@@ -264,6 +264,23 @@ def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
     assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
+def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run()
+    sizes_menu(test).set_value("Published sizes").run()
+    assert test.query_params["picture"] == "time"
+    sizes_menu(test).set_value("8 heads of 64, 2 cores").run()
+    assert dict(test.query_params) == {} and test.segmented_control(key="timing_other_chart").value == "break-even"
+
+
+def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    (shown,) = (each.proto.body for each in run().get("html") if "Terms: " in each.proto.body)
+    assert ">SDPA<" in shown and ">fused kernel<" not in shown and ">FLOP<" not in shown
+
+
 @pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes",)])
 def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes):
     sweep = Timed(**OFFERED[sizes]).sweep
@@ -281,7 +298,7 @@ def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes)
     assert found.meeting(True) is not None or not crossed or found.moved.length is None
     drawn_chart = json.loads(charts.figure(found).to_json())
     title = drawn_chart["layout"]["xaxis"]["title"]["text"]
-    assert title == ("keys" if found.longest.queries else "length of the text (tokens)")
+    assert title == ("keys (length in tokens)" if found.longest.queries else "length of the text (tokens)")
 
 
 def test_sizes_without_a_gpu_or_with_one_common_length_have_no_break_even():

@@ -252,6 +252,12 @@ def test_ratios_of_unstable_times_are_rough_and_say_why():
     )
 
 
+def test_of_several_implementations_the_headline_names_its_own():
+    timings = [*line(LENGTHS, [1, 2, 4, 8]), *line(LENGTHS, [0.1, 0.2, 0.4, 0.8], **GPU)]
+    assert line_finding("speed-up", timings).startswith("A Test GPU is faster")
+    assert line_finding("speed-up", timings, several=True).startswith("With SDPA, a Test GPU is faster")
+
+
 def test_what_cannot_be_compared_has_no_finding():
     assert line_finding("time", []) == line_finding("speed-up", SLOW) == line_finding("transfer", SLOW) == ""
     assert line_finding("memory", line((512,), [1.0], 0.01, peak_bytes=None)) == ""

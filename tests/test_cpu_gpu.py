@@ -206,7 +206,7 @@ def test_where_the_gpu_does_not_pay_is_said_by_length_and_of_no_others():
 def test_beside_a_gpu_in_half_precision_a_float32_cpu_says_what_half_precision_would_do_to_it(factor, said):
     versus, timings = CpuGpuSettings(), [*CPU, *CARD, *timed_series(factor, dtype="bfloat16")]
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    assert cpu_gpu_summary.other_precision(cpu, gpus, versus, timings) == f"In bfloat16 the CPU {said}."
+    assert cpu_gpu_summary.other_precision(cpu, gpus, versus, timings) == f"In bfloat16 the CPU {said} as in float32."
     assert cpu_gpu_summary.other_precision(cpu, gpus, versus, [*CPU, *CARD]) == ""
 
 

@@ -109,6 +109,17 @@ def test_of_many_lines_those_keep_their_look_with_which_a_chart_begins_and_the_o
     assert not any(trace.get("showlegend") for trace in traces(every))
 
 
+def test_an_implementation_has_one_look_whatever_is_drawn_beside_it():
+    names = ("SDPA", "core with weights", "matmul softmax matmul")
+    every = [
+        make_timing(n, 1.0, implementation=name, **side) for n in (64, 128) for name in names for side in ({}, GPU)
+    ]
+    look = timing_look.Look.of(every)
+    few = [timing for timing in every if timing.device != "cpu" and timing.implementation in names[::2]]
+    alone = timing_look.Look.of(few)
+    assert [(look.color(t), look.shape(t)) for t in few] == [(alone.color(t), alone.shape(t)) for t in few]
+
+
 def test_two_machines_of_one_name_are_told_apart():
     again = read_recording(write_recording(CARD), "other.json")
     figure = charts.seconds([*FAR, *again])

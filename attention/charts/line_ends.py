@@ -133,7 +133,11 @@ def name_lines(
         width = len(name) * font * LETTER
         is_behind = _room_behind(points[-1][0], beside, start) >= width
         places: list[Place] = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
-        places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
+        along: list[Place] = [
+            (point, BELOW, True) for point in reversed(points[1:-1])
+        ]  # if lines are in the way at the end
+        at_line = 1 if NO_BULLET in bullet else len(places)  # a line without marks is named at the line
+        places[at_line:at_line] = along
         places += [(points[0], START, True)]
         costs = [room.cost(place, group, width, points[-1]) for place in places]
         if group in behind and min(costs) >= COVERED:

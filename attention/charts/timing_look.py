@@ -57,6 +57,10 @@ USUAL = {  # the places of settings besides the first among colours and marks, s
     ("float16", "full"): 4,
     ("float16", "causal"): 5,
 }
+IMPLEMENTATION_PLACES = {  # the same for implementations besides the first, of a CPU, a CPU of this server and a GPU
+    name: (4 + at, 7 + at, 1 + at)
+    for at, name in enumerate(("matmul softmax matmul", "core with weights", "SDPA math"))
+}
 WIDTH, SIZE = 2, 8  # pixels of a line and of its marks
 PALE_WIDTH, PALE_SIZE, PALE = 1, 5, 0.4  # the same of a line that is not named, and its opacity
 Kind = tuple[str | int, ...]
@@ -168,7 +172,9 @@ def _places(timings: list[Timing]) -> dict[Kind, int]:
                 found[of] = at
                 continue
             setting = comparison.setting(timing)
-            usual = 1 if setting == first else USUAL.get((timing.dtype, timing.mask), len(USUAL) + 1)
+            usual = USUAL.get((timing.dtype, timing.mask), len(USUAL) + 1)
+            if setting == first:
+                usual = IMPLEMENTATION_PLACES.get(timing.implementation, (1,) * len(STYLES))[group]
             free = [place for place in range(1, len(SYMBOLS)) if place not in found.values()]
             found[of] = next((place for place in free if place >= usual), free[0] if free else len(found))
     return found

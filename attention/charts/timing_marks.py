@@ -39,7 +39,9 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
 PALE_BARS = "faded bars: {why}"
-MOST_TICKS = 6  # lengths at the axis that fit on a phone
+MOST_TICKS = 8  # lengths at the axis that fit on a phone
+KEYS = "keys (length in tokens)"  # the title of the axis for a few queries of a longer text
+FEW_TICKS = 6  # the same in letters of the usual size
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -67,7 +69,7 @@ def figure(
         axis |= length_ticks(ticks, MOST_TICKS)
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
-            "tickfont": {"size": 12},
+            "tickfont": {"size": 12 if len(ticks) <= FEW_TICKS else 10},
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
@@ -85,7 +87,7 @@ def figure(
 
 def axis_title(timings: Iterable[Timing]) -> str:
     """Returns the title of the axis of lengths: of the text, or of the keys that a few queries see."""
-    return "keys" if any(timing.queries for timing in timings) else "length (tokens)"
+    return KEYS if any(timing.queries for timing in timings) else "length (tokens)"
 
 
 def finish(

@@ -213,7 +213,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 col=1,
             )
     if why := convergence.open_marks(convergence.reason(timing) for line in found.values() for timing in line):
-        pale = {"color": theme.transparent(COPY[0], marks.PALE)}  # a legend does not show an opacity
+        pale = {"color": "lightgray"}  # of no part of a call
         figure.add_bar(x=[None], y=[None], name=marks.PALE_BARS.format(why=why), marker=pale, hoverinfo="skip")
     margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])

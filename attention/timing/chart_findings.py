@@ -35,11 +35,14 @@ def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: 
     return found or cpu_gpu_summary.headline(cpu, gpus, versus)
 
 
-def line_finding(chart: str, timings: Iterable[Timing], against: str = comparison.CPU, transfer: bool = False) -> str:
+def line_finding(
+    chart: str, timings: Iterable[Timing], against: str = comparison.CPU, transfer: bool = False, several: bool = False
+) -> str:
     """Returns the finding of a chart of lines, empty if there is nothing to compare.
 
-    `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups. The
-    first line of these timings is the subject of a chart of speed-ups of a GPU and of a chart of copies.
+    `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups,
+    `several` as in `ratio_finding`. The first line of these timings is the subject of a chart of speed-ups of a GPU and of a
+    chart of copies.
     """
     timed = {label: comparison.with_times(line) for label, line in lines(timings).items()}
     if chart == "memory":  # bytes are counted, not timed
@@ -48,7 +51,7 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     if chart == "roofline":
         return _nearest_to_limit({label: line for label, line in timed.items() if line})
     if chart == "speed-up":
-        return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer)
+        return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer, several)
     found = {label: line for label, line in stable.items() if line}
     return _capital(FINDERS[chart](found)) if found else ""
 

@@ -112,9 +112,9 @@ def other_precision(
         return ""
     ratio = (point.seconds or 0.0) / (half.seconds or 1.0)
     if times(max(ratio, 1 / ratio)) == "1":
-        return "In bfloat16 the CPU takes about as long."
+        return "In bfloat16 the CPU takes about as long as in float32."
     much = f"is {times(ratio)} times as fast" if ratio > 1 else f"takes {times(1 / ratio)} times as long"
-    return f"In bfloat16 the CPU {much}."
+    return f"In bfloat16 the CPU {much} as in float32."
 
 
 def _copy_speed(gpu: TimingSeries, length: int, versus: CpuGpuSettings) -> str:

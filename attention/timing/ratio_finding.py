@@ -14,10 +14,11 @@ from attention.timing.line_names import machine_in_sentence, namer
 from attention.timing.recordings import Timing
 
 
-def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: bool) -> str:
+def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: bool, several: bool = False) -> str:
     """Returns from which length the first line is faster than that of the base, and how much at the longest one.
 
-    `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. If stable ratios say too little,
+    `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. `several`: whether that draws
+    several implementations, so that the sentence names its own. If stable ratios say too little,
     all are used, with the reason why that is rough.
     """
     pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
@@ -35,7 +36,7 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
             if of_devices
             else (fast[0].implementation, against)
         )
-        parts = [name(fast[0])] * (fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
+        parts = [name(fast[0])] * (several or fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
         said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
         if used is not stable:  # the answer first, then how sure it is

@@ -43,7 +43,7 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
         _published(sweep, change)
         return
     fixed = text.SWEEP_BREAK_EVEN if chart else ""
-    st.caption(fixed or text.SWEEP_ABOUT)
+    st.caption(fixed or (text.SWEEP_ONE if sweep.chart == BREAK_EVEN else text.SWEEP_ABOUT))
     first = () if fixed else FIRST
     for name in first:
         _widget(name, sweep, change, fixed)
@@ -73,7 +73,14 @@ def _published(timed: Timed, change: Change) -> None:
 def look(sweep: Timed) -> tuple[Any, ...]:
     """Everything that the controls show of a sweep, except the values of the widgets themselves."""
     options = (tuple(_axis_options(name, sweep)) for name in (*OFFERED, "devices"))
-    return _longest(sweep), bool(sweep.tokens), _fixed_chart(sweep, False), sweep.work, *options
+    return (
+        _longest(sweep),
+        bool(sweep.tokens),
+        _fixed_chart(sweep, False),
+        sweep.work,
+        sweep.chart == BREAK_EVEN,
+        *options,
+    )
 
 
 def _fixed_chart(sweep: Timed, has_opened: bool) -> str:

@@ -52,10 +52,10 @@ READING = "**How the file is read.** Correct a wrong guess here."
 # Timings.
 SWEEP_ABOUT = "Tick several values to compare them."
 SWEEP_BREAK_EVEN = (
-    "At these sizes *Break-even* compares times with one mask and one precision. Choose *Time* or another chart to set "
-    "others."
+    "*Break-even* at these sizes has one mask and one precision. Choose *Time* or another chart to set others."
 )
-SWEEP_PUBLISHED = "16,384 tokens and 2,048 channels in all, as in the papers."
+SWEEP_ONE = "*Break-even* draws one combination of the selected values; the other charts compare several."
+SWEEP_PUBLISHED = "16,384 tokens and 2,048 channels in all, as in the FlashAttention-2 and -3 papers."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
 ONE_VALUE = "At least one"

@@ -88,9 +88,12 @@ TERM = (
 )
 
 
-def draw(page: str) -> None:
-    """Draws the terms of a page in one line; pointing at a term, or focusing it, shows its explanation below the line."""
-    st.html(LINE.format(" · ".join(_term(name) for name in PAGES[page])))
+def draw(page: str, without: tuple[str, ...] = ()) -> None:
+    """Draws the terms of a page in one line, `without` those that do not occur in what it shows.
+
+    Pointing at a term, or focusing it, shows its explanation below the line.
+    """
+    st.html(LINE.format(" · ".join(_term(name) for name in PAGES[page] if name not in without)))
 
 
 def explanation(*names: str) -> str:

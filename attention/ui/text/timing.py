@@ -68,9 +68,10 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
-OTHERS = "Each setting, in words"
-SEVERAL = "The headline is for {setting}. Below the chart: each setting, in words."
-OF_BOTH = "Only {setting} was timed on a CPU and a GPU; below the chart: each setting, in words."
+OTHERS = "Results for each setting"
+SEVERAL = "The headline is for {setting}. The others are below the chart, in *Results for each setting*."
+OF_BOTH = "Only {setting} was timed on a CPU and a GPU. The others are below the chart, in *Results for each setting*."
+ONE_COMBINATION = "*Break-even* draws one combination of the selected values."
 DECODER = "A decoder keeps keys and values on the GPU; the copy here brings all of them."
 NOT_TIMED = " Not timed: {values}."
 
@@ -92,8 +93,8 @@ ABOUT = {
     "time": "Lower is faster; both axes are logarithmic.",
     "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
     "rate": (
-        "Higher is faster. Operations per second against length, counted as in the papers: 4 b h n² d forward, half of that "
-        "with a causal mask, 3.5 times with the backward pass."
+        "Higher is faster. Operations per second against length, counted as in the FlashAttention papers: 4 b h n² d forward, "
+        "half of that with a causal mask, 3.5 times with the backward pass."
     ),
     "limits": (
         "Grey is the most that a device can do, a GPU by its data sheet: memory is the limit on the slope, arithmetic on the "
@@ -144,7 +145,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "its own; a pale one has the colour of its device."
     ),
     "speed-up": (
-        "Above 1, a line is faster than the same code on the CPU, or than what is chosen. How many times as fast, {drawn}, with "
+        "Above 1, a line is faster than {base}. How many times as fast, {drawn}, with "
         "a band for the uncertainty of both. Attention is compared with attention, layers with layers. A star marks the length "
         "from which it is faster. {open}"
     ),
@@ -174,7 +175,7 @@ PER_BYTE = "Operations per byte: how much a call computes for each byte that it 
 LEFT_OUT = "Not drawn: {lengths}, timed on one of the two only."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
 GLOSS = "{name}: {gloss}."
-N_BY_N = "n × n: one matrix of n × n numbers per head."
+N_BY_N = "The grey line n × n is a reference, not a measurement: one matrix of n × n numbers per head."
 PALE_LINES = "Pale lines are the other ways to compute the same; hover or tap for their names."
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
@@ -190,6 +191,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
+SAME_CODE = "the same code on the CPU"  # the base of ratios, unless it is an implementation
 CHART = "Chart"
 CHART_NAMES = {
     "break-even": "Break-even",

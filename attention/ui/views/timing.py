@@ -64,7 +64,7 @@ def view(timed: Timed) -> None:
         timing_sizes.draw(timed, found, timing_chart.available_charts(found.timings), False)
         timing_results.draw_choices(found.timings, task.settings.lengths if task else ())
         live(timed, True)
-        terms.draw("timing")
+        terms.draw("timing", without=("bus", "pinned memory"))
     else:
         timing_versus.draw(timed, compared, partial(_choices, timed, found))
     _measure_yourself(timed, found, task)
@@ -188,7 +188,7 @@ def _answer(timed: Timed) -> None:
         if copied := chart.ratio_with_copy if is_ratio else "":
             st.caption(escape(copied), help=escape(answer.text))
         elif chart.shown:
-            st.caption(timing_results.how_to_read(chart.which))
+            st.caption(timing_results.how_to_read(chart))
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
     if several := _several(found, setting, chart.which == timing_sizes.RATIO):
         st.caption(escape(several))

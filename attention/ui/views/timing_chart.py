@@ -42,7 +42,9 @@ class Chart:
         if self.which == BREAK_EVEN:
             return self.ratio
         pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
-        return line_names.of_keys(chart_findings.line_finding(self.which, self.subject, **pair), self.subject)
+        several = len({timing.implementation for timing in self.shown}) > 1
+        said = chart_findings.line_finding(self.which, self.subject, **pair, several=several)
+        return line_names.of_keys(said, self.subject)
 
     @property
     def ratio(self) -> str:

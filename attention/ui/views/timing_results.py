@@ -113,7 +113,7 @@ def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
     """Draws the selected chart alone; if there are no times, that of the limits by a data sheet."""
     chart = timing_chart.selected_chart(found)
     if chart.which != "time" and chart.shown:
-        _figure(chart, chart.more, text.CHARTS[chart.which])
+        _figure(chart, chart.more, _about(chart))
         return
     timed = timing_lines.first(comparison.with_times(found), timing_lines.MOST)
     limits = {} if timed or len(comparison.settings(cases)) != 1 else answers.limits(cases, [answers.SHEET])
@@ -136,9 +136,17 @@ def _bounds(cases: Sequence[Case]) -> None:
         )
 
 
-def how_to_read(which: str) -> str:
+def how_to_read(chart: timing_chart.Chart) -> str:
     """How to read a chart, in one sentence."""
-    return f"{text.CHARTS[which].partition('. ')[0]}."
+    return f"{_about(chart).partition('. ')[0]}."
+
+
+def _about(chart: timing_chart.Chart) -> str:
+    """How to read a chart, and what it shows."""
+    drawn = text.QUICKEST if any(timing.is_minimum for timing in chart.shown) else text.MEDIAN
+    base = chart.more.get("against", comparison.CPU)
+    base = text.SAME_CODE if base == comparison.CPU else base
+    return text.CHARTS[chart.which].format(drawn=drawn.get(chart.which, ""), open=text.OPEN, base=base)
 
 
 def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told: bool, of: str) -> None:
@@ -146,8 +154,7 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     which, more = chart.which, dict(chart.more)
     if which == "time":
         more["limits"] = _limits(_cases_of(chart.selected, lengths))
-    drawn = text.QUICKEST if any(timing.is_minimum for timing in chart.shown) else text.MEDIAN
-    about = text.CHARTS[which].format(drawn=drawn.get(which, ""), open=text.OPEN)
+    about = _about(chart)
     if not chart.shown:
         st.info(text.NO_LINE)
         return
@@ -156,7 +163,9 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     if comparison.settings(chart.selected) - comparison.settings(chart.shown):
         some, others = f"{some}{others}", ""  # what was ticked and is not drawn
-    said = filter(None, [of, "" if told else how_to_read(which), *visible, some])
+    if which == BREAK_EVEN and others == "" and some:
+        some = text.ONE_COMBINATION
+    said = filter(None, [of, "" if told else how_to_read(chart), *visible, some])
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))

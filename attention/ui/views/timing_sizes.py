@@ -32,6 +32,7 @@ NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
 ]  # those that the names are about
 CHART, OTHER = "timing_chart", "timing_other_chart"
+LEFT = "timing_chart_left"  # the chart that was left for the published sizes
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
 LIKE_PUBLISHED = {"time": TIME, "times faster": RATIO, "limits": "roofline"}  # charts that other sizes have, too
 
@@ -81,10 +82,16 @@ def _shown_chart(timed: Timed, found: Subject, charts: list[str], crosses: bool)
 
 
 def _set_sizes(key: str, shown: str, chart: str) -> None:
-    """Shows other sizes with the same chart, or with the times if they do not have it."""
-    name = page.widgets()[key]
+    """Shows other sizes with the same chart, or with the times if they do not have it.
+
+    After the published sizes, which begin with the times, that is the break-even again if it was left for them.
+    """
+    name, state = page.widgets()[key], page.widgets()
     if name == shown or name not in OFFERED:
         return
+    if shown == PUBLISHED and chart == TIME and state.get(LEFT) == BREAK_EVEN:
+        chart = BREAK_EVEN
+    state[LEFT] = chart if name == PUBLISHED else None
     if name == PUBLISHED:
         pictures = {of_lines: picture for picture, of_lines in LIKE_PUBLISHED.items()}
         page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})

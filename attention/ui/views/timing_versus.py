@@ -55,7 +55,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
                 st.caption(escape(found.not_compared))
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
             if choices:
-                terms.draw("timing")
+                terms.draw("timing", without=("fused kernel", "FLOP"))
             return
         timed = replace(timed, picture="time")
     versus = timed.versus
@@ -73,7 +73,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
     _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
     if choices:
-        terms.draw("timing")
+        terms.draw("timing", without=("fused kernel", "pinned memory"))
 
 
 def _head(finding: str, rest: str, choices: Callable[[], None] | None) -> None:
