@@ -274,6 +274,15 @@ def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypa
     assert dict(test.query_params) == {} and test.segmented_control(key="timing_other_chart").value == "break-even"
 
 
+def test_of_several_ticked_values_the_break_even_draws_one_combination_and_says_which(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    told = page_text(run({"masks": "full,causal", "dtypes": "float32,bfloat16", "chart": "break-even"}))
+    assert "Settings: full mask, float32, forward." in told
+    assert "*Break-even* draws one combination of the selected values." in told
+    assert "*Break-even* draws one combination of the selected values; the other charts compare several." in told
+
+
 def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

@@ -24,6 +24,7 @@ from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.line_choice import usual_lines
 from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import lines, shipped_recordings
+from attention.timing.setting_finding import alike_masks
 from attention.timing.units import size
 from attention.ui.views import timing_chart, timing_lines
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
@@ -249,6 +250,14 @@ def test_ratios_of_unstable_times_are_rough_and_say_why():
     fast = [lowest(n, 2.0, **GPU) for n in (64, 256)]
     assert line_finding("speed-up", [*slow, *fast]) == (
         "A Test GPU takes 2 times as long as this server's CPU at 256 tokens."
+    )
+
+
+def test_a_causal_mask_that_saves_no_time_is_said_to_unless_it_masks_less_than_half():
+    both = [make_timing(512, 1.0, mask=mask) for mask in ("full", "causal")]
+    assert alike_masks(both).endswith("about half of the pairs are masked, but that saves no time here.")
+    assert alike_masks([replace(timing, queries=1) for timing in both]) == "", (
+        "one query sees all keys with either mask"
     )
 
 

@@ -163,8 +163,7 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     some, others = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     if comparison.settings(chart.selected) - comparison.settings(chart.shown):
         some, others = f"{some}{others}", ""  # what was ticked and is not drawn
-    if which == BREAK_EVEN and others == "" and some:
-        some = text.ONE_COMBINATION
+        some = text.ONE_COMBINATION if which == BREAK_EVEN else some
     said = filter(None, [of, "" if told else how_to_read(chart), *visible, some])
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
