@@ -59,7 +59,7 @@ def figure(found: BreakEven) -> go.Figure:
     ticks: dict[str, Any] = {
         **length_ticks(lengths, TICKS),
         "tickangle": 0,
-        "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else 10},
+        "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else 11},
     }
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}

@@ -69,7 +69,7 @@ def figure(
         axis |= length_ticks(ticks, MOST_TICKS)
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
-            "tickfont": {"size": 12 if len(ticks) <= FEW_TICKS else 10},
+            "tickfont": {"size": 12 if len(ticks) <= FEW_TICKS else 11},
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
