@@ -13,16 +13,18 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FEW_TICKS, FONT, KEYS, TOOLBAR, wrap_hover_label
+from attention.charts.timing_marks import FONT, KEYS, TOOLBAR, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
 from attention.timing.units import seconds as spelt
 
 HEIGHT = 420  # pixels
-TICKS = 8  # lengths at the axis that fit on a phone
+TICKS = 8  # lengths at the axis, of which a phone shows every other one if there are more than `FEW_TICKS`
+FEW_TICKS = 6
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, or also a text of two lines
+ROOM_BELOW = 6  # times smaller than the smallest time, below which is what open marks mean
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
@@ -43,7 +45,8 @@ def figure(found: BreakEven) -> go.Figure:
     every = [y for trace in _traces(shown) for y in trace.y]
     last = lengths.index(found.longest.length)
     room = ROOM_FOR_TEXT if last == len(lengths) - 1 else ROOM
-    low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(room * y for y in every)]))
+    below = ROOM_BELOW if found.open_marks else 1
+    low, high = log10(min([ENDS[0], *(y / below for y in every)])), log10(max([ENDS[1], *(room * y for y in every)]))
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
     longer = found.times_as_long(lengths[last])
@@ -59,7 +62,7 @@ def figure(found: BreakEven) -> go.Figure:
     ticks: dict[str, Any] = {
         **length_ticks(lengths, TICKS),
         "tickangle": 0,
-        "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else 11},
+        "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else NAME},
     }
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}

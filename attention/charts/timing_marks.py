@@ -39,9 +39,8 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a bar whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
 PALE_BARS = "faded bars: {why}"
-MOST_TICKS = 8  # lengths at the axis that fit on a phone
+MOST_TICKS = 8  # lengths at the axis; a phone shows every other one of more than six
 KEYS = "keys (length in tokens)"  # the title of the axis for a few queries of a longer text
-FEW_TICKS = 6  # the same in letters of the usual size
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -69,7 +68,7 @@ def figure(
         axis |= length_ticks(ticks, MOST_TICKS)
         axis |= {
             "tickangle": 0,  # slanted ones would reach into the foot of the figure on a phone
-            "tickfont": {"size": 12 if len(ticks) <= FEW_TICKS else 11},
+            "tickfont": {"size": 12},
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
