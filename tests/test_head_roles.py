@@ -91,8 +91,19 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
         (
             {"d_model": 8},
             4,
-            "was built to attend to nearby words, within five positions; here it puts only 68.2% of its weight there on average; "
+            "was built to attend to nearby words, within five positions; here it puts 68.2% of its weight there on average; "
             "uniform weights would put 68.2%.",
+        ),
+        (
+            {"heads": 16},
+            13,
+            "attends from each word to itself (23.4%) and two words back (73.0%) on average.",
+        ),
+        (
+            {"heads": 16, "d_model": 128},
+            13,
+            "was built to attend from each word to itself and two words back; here it puts 11.3% and 59.9% of its weight there "
+            "on average; uniform weights would put 19.4% and 12.5%.",
         ),
         (
             {"scale": "none", "temperature": 0.05},

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.codec import to_query
 from attention.components.word_lines import MOST
 from attention.config import Config
 from attention.knobs import DEFAULTS, KNOBS
@@ -206,3 +207,30 @@ def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone
         found = trace(config)
         finding = heads_parts.finding(config, results.heads.roles(config), tables.row(found))
         assert (said in finding) == is_said
+
+
+def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern():
+    """Every head is judged by its own map, also right after another one; fewer pixels than tokens are named on all."""
+    config = Config(tokens=1024)
+    hidden = [results.heads.is_pattern_hidden(replace(config, head=head)) for head in range(config.heads)]
+    assert hidden == [True, *[False] * 7]
+    roles = [None] * config.heads
+    assert "twice the uniform weight" in heads_parts.how_to_read(config, roles)
+    assert "A pixel shows the largest of its weights. " in heads_parts.how_to_read(replace(config, head=5), roles)
+    assert "pixel" not in heads_parts.how_to_read(Config(), roles)
+
+
+def test_the_rule_of_an_unusual_mask_is_said_above_the_map():
+    """Not that of a source with a mask of its own, nor that of the usual ones."""
+    for config, said in (
+        (Config(mask="window"), "**Mask window:** A query attends to itself and the tokens just before it. "),
+        (
+            Config(mask="causal", combine="and", second="documents"),
+            "**Mask causal and documents:** A pair is kept if both",
+        ),
+        (Config(), ""),
+        (Config(mask="full"), ""),
+    ):
+        assert heads_parts.mask_rule(config).startswith(said) and bool(heads_parts.mask_rule(config)) == bool(said)
+        assert said in heads_parts.how_to_read(config, [None] * config.heads)
+        assert any(said.rstrip() in each.value for each in run(HEADS, to_query(config)).caption)

@@ -36,7 +36,7 @@ NO_SUCH_KEY = "this text has no such {unit}."
 HIDDEN = "this mask hides {keys} in {rows}."
 ONE_HIDDEN = "this mask hides one of both in many rows."
 AS_UNIFORM = "here uniform weights put {uniform} there, too."
-DOES_NOT_SHOW = "here it puts only {share}; uniform weights would put {uniform}."
+DOES_NOT_SHOW = "here it puts {only}{share}; uniform weights would put {uniform}."
 OF_WEIGHT = " of its weight there on average"
 
 
@@ -69,13 +69,20 @@ def _does(known: dict[str, Kind], part: str, unit: str) -> str:
 
 
 def _shows(found: Sequence[Kind], head: int) -> bool:
-    """Whether the mean weight on the keys of a rule is well above that of uniform weights, and not for few queries alone."""
+    """Whether the mean weight on the keys of a rule is well above that of uniform weights, and not for few queries alone.
+
+    Of a rule with two kinds of keys, the sum of both counts; each has `EACH` of the weight, or as much as in uniform rows.
+    """
     share, uniform = (sum(kind.shown[at] for kind in found) for at in (head, -1))
     if any(2 * kind.seeing < kind.having for kind in found) or not share or uniform >= ALL:
         return False
-    least = TOGETHER if len(found) > 1 else MOST
-    several = len(found) == 1 or all(kind.shown[head] >= EACH for kind in found)
-    return several and share >= max(least, min(BEYOND * uniform, (1 + uniform) / 2))
+    several = len(found) == 1 or all(kind.shown[head] >= min(EACH, kind.shown[-1]) for kind in found)
+    return several and share >= max(_least(found), min(BEYOND * uniform, (1 + uniform) / 2))
+
+
+def _least(found: Sequence[Kind]) -> float:
+    """The least share of the weight on the keys of a rule from which a head shows it."""
+    return TOGETHER if len(found) > 1 else MOST
 
 
 def _why(found: Sequence[Kind], parts: int, head: int, unit: str, about: str) -> str:
@@ -89,7 +96,8 @@ def _why(found: Sequence[Kind], parts: int, head: int, unit: str, about: str) ->
     if min(kind.shown[at] for kind in found for at in (head, -1)) >= ALL:
         return AS_UNIFORM.format(uniform=f"{about}{uniform}")
     share = found[0].mean_text(head, about, OF_WEIGHT) if parts == 1 else f"{about}{own}{OF_WEIGHT}"
-    return DOES_NOT_SHOW.format(share=share, uniform=f"{about}{uniform}")
+    only = "only " if sum(kind.shown[head] for kind in found) < _least(found) else ""
+    return DOES_NOT_SHOW.format(only=only, share=share, uniform=f"{about}{uniform}")
 
 
 def _rows(kind: Kind, about: str) -> str:

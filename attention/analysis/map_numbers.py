@@ -27,8 +27,8 @@ def hides_pattern(
         return False
     largest = pixels.masked_fill(~seen, 0).amax(-1)
     uniform = torch.stack([rows.float().clamp(min=1).mean() for rows in visible_keys.split(tile)])
-    alike = (pixels >= ALIKE * largest[:, None]) & seen
-    return bool(alike.sum() >= MOST * seen.sum()) and float((largest * uniform).median()) >= LARGE
+    alike = (pixels >= ALIKE * largest[:, None]) & (pixels * uniform[:, None] >= LARGE) & seen
+    return bool(alike.sum() >= MOST * seen.sum())
 
 
 def hidden_by_pooling(weights: Float[Tensor, "n m"], mask: Bool[Tensor, "n m"], tile: int) -> bool:

@@ -126,15 +126,22 @@ def cells(config: Config) -> Task[Cells]:
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums, softmax.signed))
 
 
+def tokens_per_pixel(config: Config) -> int:
+    """The tokens per side of a pixel of the maps; a pixel of several shows the largest of its weights."""
+    return -(-max(config.tokens, config.n_keys) // theme.side(config.heads))
+
+
 def is_pattern_hidden(config: Config) -> bool:
     """Whether the map of the selected head in the grid does not show on which keys its large weights are."""
-    tile = -(-max(config.tokens, config.n_keys) // theme.side(config.heads))
-    return tile > 1 and _is_hidden_by_pooling(config, tile)  # most texts have a cell per token, and need no task
+    tile = tokens_per_pixel(config)
+    return tile > 1 and _is_hidden_by_pooling(
+        config, config.head, tile
+    )  # most texts have a cell per token, and need no task
 
 
 @RESULTS
-def _is_hidden_by_pooling(config: Config, tile: int) -> Task[bool]:
-    return after_trace(config, lambda found: hidden_by_pooling(found.weights[config.head], found.mask, tile))
+def _is_hidden_by_pooling(config: Config, head: int, tile: int) -> Task[bool]:
+    return after_trace(config, lambda found: hidden_by_pooling(found.weights[head], found.mask, tile))
 
 
 @RESULTS

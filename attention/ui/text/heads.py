@@ -4,11 +4,14 @@ WHAT = "Each token mixes in information from other tokens; a weight says how muc
 OWN = "The mask comes with this source; the mask setting has no effect."
 GATE = " Weights are those before the output gate, which changes outputs alone."
 CELLS = "**A head** decides how much each {unit} (row, query) takes from each {unit} (column, key). {more}"
+PIXEL = "A pixel shows the largest of its weights. "
 BUILT = "These were built by hand to show rules. "
+MASK = "**Mask {mask}:** {help} "
+IN_BRACKETS = "A name in brackets: the head was built for that rule, but its weights here do not show it. "
 TRY = "**Try:** click another map."
 ONE_COLOUR = (
-    "A pixel shows the largest of its weights, and in **head {head}** nearly every one holds a weight well above uniform. Zoom "
-    "in below, or show fewer tokens, to see which keys get it."
+    "A pixel shows the largest of its weights, and in **head {head}** nearly every one holds a weight of at least "
+    "twice the uniform weight. Zoom in below, or show fewer tokens, to see which keys get it."
 )
 UNNAMED = " A head has a name only if this text shows its rule."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."

@@ -46,7 +46,7 @@ def _numbers(found: dict[str, list[float]], config: Config, roles: list[str]) ->
     st.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
     columns = {
         "head": st.column_config.NumberColumn(text.HEAD),
-        "role": st.column_config.TextColumn(text.ROLE, width=96),
+        "role": st.column_config.TextColumn(text.ROLE, width=124),
     } | {name: metric_column(name, "", distributes(config)) for name in ALL_METRICS if name in found}
     if gone := [
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found

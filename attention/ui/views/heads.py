@@ -61,8 +61,10 @@ def view(config: Config) -> None:
         heads_compared.view(sides)
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
-    if not (config.head_softmax.signed or present.shows_one_picture(config) or page.card()):
-        st.caption(parts.how_to_read(config, roles))
+    if not (present.shows_one_picture(config) or page.card()):
+        above = parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles)
+        if above:
+            st.caption(above.rstrip())
     heads_grid(
         config,
         results.heads.cells(config),

@@ -181,7 +181,8 @@ def _picture(sides: Sides, reason: str) -> None:
         return
     for place, side in zip(places_of(shown, "both sides"), shown, strict=True):
         with place:
-            st.caption(side_name(sides, side))
+            brackets = parts.in_brackets(side, results.heads.roles(side))
+            st.caption(f"{side_name(sides, side)} {brackets}".rstrip())
             _grid(sides, side)
 
 

@@ -52,7 +52,11 @@ def view(config: Config) -> None:
         return
     drawing = current_drawing(config)
     exact = config.head < len(drawing.heads)
-    finding, above, proven = reserve_finding(), st.container(), st.container()
+    finding = reserve_finding()
+    roles = results.long.roles(config, drawing) if drawing.state == "done" else []
+    if note := parts.mask_rule(config) + parts.in_brackets(config, roles):
+        st.caption(note.rstrip())
+    above, proven = st.container(), st.container()
     left, right = parts.beside()
     pictures = [(above, _every_head), (left, _large)]
     first, second = reversed(pictures) if config.rows or config.cols else pictures

@@ -37,6 +37,7 @@ from attention.ui.text import heads as text
 from attention.ui.views import own_text, questions
 
 RECORDED = "recorded:"
+USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
 LOGARITHMIC = ("log", "times even")  # scales
 
 
@@ -143,6 +144,18 @@ def elsewhere(config: Config, role: Role | None) -> str | None:
     return None if questions.unsaid(config) else role_note(config, role) or None
 
 
+def mask_rule(config: Config) -> str:
+    """The rule of the mask, as Markdown; "" for the usual ones, and if the mask has no effect."""
+    if config.rule_name in USUAL_MASKS or idle("mask", config):
+        return ""
+    return text.MASK.format(mask=config.rule_name, help=config.rule.help)
+
+
+def in_brackets(config: Config, roles: Sequence[Role | None]) -> str:
+    """What a name in brackets means; "" if there is none."""
+    return text.IN_BRACKETS * (not questions.unsaid(config) and any(role and not role.shows for role in roles))
+
+
 def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try.
 
@@ -150,14 +163,14 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     """
     role, said = roles[config.head], not questions.unsaid(config)
     if said and distributes(config) and results.heads.is_pattern_hidden(config):
-        return text.ONE_COLOUR.format(head=config.head)
+        return f"{text.ONE_COLOUR.format(head=config.head)} {mask_rule(config)}{in_brackets(config, roles)}".rstrip()
     sink = role and role.is_sink and said
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
-    if is_built and not sink:
-        more = text.BUILT + text.TRY
-    else:
-        more = (text.SINK if sink else text.TRY * (config.heads > 1)) + text.UNNAMED * unnamed
+    notes = text.PIXEL * (results.heads.tokens_per_pixel(config) > 1)
+    notes += mask_rule(config) + in_brackets(config, roles)
+    then = text.SINK if sink else text.TRY * (config.heads > 1)
+    more = (notes or text.BUILT) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 
