@@ -269,7 +269,7 @@ METRICS: dict[str, HeadMetric] = {
 TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and keys that depend on their tokens
     "same": TokenMetric(
         lambda *pairs: pairs,
-        "Same token",
+        "Same token or itself",
         "",
         "mean weight on keys that are the query's own token, itself included",
         "this app; without the query itself it is the duplicate-token head of Wang et al. 2022",

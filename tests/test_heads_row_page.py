@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -234,3 +235,11 @@ def test_the_rule_of_an_unusual_mask_is_said_above_the_map():
         assert heads_parts.mask_rule(config).startswith(said) and bool(heads_parts.mask_rule(config)) == bool(said)
         assert said in heads_parts.how_to_read(config, [None] * config.heads)
         assert any(said.rstrip() in each.value for each in run(HEADS, to_query(config)).caption)
+
+
+def test_of_keys_that_get_as_much_the_first_are_named():
+    """As in the panel beside the map, which names the first one."""
+    row = tables.row(trace(Config(tokens=110)))
+    most = max(row.keys["weight"])
+    first = [at for at, weight in enumerate(row.keys["weight"]) if round(weight, 3) == round(most, 3)][:3]
+    assert re.findall(r"“river” \((\d+)\)", tables.puts(row, "word")) == [str(at) for at in first] and first[0] == 1

@@ -191,16 +191,14 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     if _spreads(found):
         spread = mostly(found, what)
         return spread if largest else f"{spread}; the largest weight is {format_percent(found.greatest)}"
-    equal = sum(round(abs(weight), 3) == round(abs(found.greatest), 3) for weight in found.keys["weight"])
-    named = heaviest(found, (equal if equal <= NAMED else 1) if largest else min(NAMED, found.main_keys))
-    keys = sorted(
-        zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
-    )
-    least = round(named["weight"][-1], 3)
-    alike = sorted((weight for weight in found.keys["weight"] if round(weight, 3) == least), reverse=True)
-    ties = alike[
-        sum(round(weight, 3) == least for weight in named["weight"]) :
-    ]  # of keys that get as much, but are not named
+    size = [round(abs(weight), 3) for weight in found.keys["weight"]]
+    equal = size.count(round(abs(found.greatest), 3))
+    many = (equal if equal <= NAMED else 1) if largest else min(NAMED, found.main_keys)
+    order = sorted(range(len(size)), key=lambda key: (-size[key], key))  # of equal ones, the first key comes first
+    named = _at(found.keys, order[:many])
+    keys = [*zip(named["weight"], named["token"], named["key"], strict=True)]
+    least = size[order[many - 1]]
+    ties = [found.keys["weight"][key] for key in order[many:] if size[key] == least]  # of keys that are not named
     others = found.seeing - len(keys) - len(ties)
     rest = max(0.0, math.fsum(found.keys["weight"]) - math.fsum([*named["weight"], *ties]))
     most = math.nextafter(1, 0) if rest else 1.0  # a weight that is rounded to one, beside others, is not all

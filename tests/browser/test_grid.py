@@ -258,6 +258,18 @@ def test_a_tile_says_where_its_greatest_stands(opened):
     assert re.fullmatch(r"largest of \d+ × \d+, at query 51, key 153", readout_text(page, "note"))
 
 
+def test_another_head_keeps_the_selected_query_of_a_tile(opened):
+    """Also its row of bars says that a bar is the largest of several weights."""
+    page = opened("tokens=1024&heads=3&input=noise&query=1021").page
+    page.mouse.click(*cell(page, 1, 4, 2, 1024))
+    page.get_by_text("pinned 1 1021 ").wait_for()
+    page.keyboard.press("]")
+    page.get_by_text("pinned 2 1021 ").wait_for()
+    assert (
+        page.locator(".spread p").inner_text().startswith("Each bar: largest weight of queries 1,020–1,023 and 6 keys")
+    )
+
+
 def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page = opened("scene=map&tokens=8&heads=2&input=words").page
     assert blobs(is_hot(squares(page)[1])) == 1

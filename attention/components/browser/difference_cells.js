@@ -75,6 +75,20 @@ export function differenceNumber(code, plus = true) {
 }
 
 /**
+ * Formats the difference of a cell; where the weights of both sides are shown with as many decimals, it is that of these numbers.
+ * @param {import("./cells.js").Cell} cell
+ */
+export function cellDifference({ code, before, after }) {
+  const own = differenceNumber(code), values = differenceValues();
+  if (before === undefined || after === undefined || onlyIn(code) || !values[code]) return own;
+  const decimals = (/** @type {string} */ text) => text.split(".")[1]?.length ?? Infinity;
+  const least = Math.min(...[before, after].map((side) => decimals(differenceNumber(side, false))));
+  if (!Number.isFinite(least) || decimals(own) > least) return own;
+  const difference = values[after] - values[before];
+  return `${difference < 0 ? "−" : "+"}${Math.abs(difference).toFixed(least)}`;
+}
+
+/**
  * Returns the weights of both sides of a cell in words; "" if it is masked on both.
  * @param {import("./cells.js").Cell} cell
  */

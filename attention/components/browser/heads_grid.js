@@ -1,14 +1,14 @@
 // The grid of all heads: `draw` adds it to an element of any page, given a message of `attention.wire.cells.payload`.
 // Besides these modules the page only needs heads_grid.css.
 
-import { cellAt, greatestCell, unpackCells } from "./cells.js";
+import { unpackCells } from "./cells.js";
 import { alive, find, createRoot, scrollToStart } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
 import { cellSentence, findReadout } from "./heads_grid_readout.js";
 import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
-import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+import { atToken, cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { splitTrained } from "./heads_grid_trained.js";
 import { createFigure, fitCaption, fitCaptions, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme, stopsOn } from "./theme.js";
@@ -121,22 +121,6 @@ function clamp(grid) {
     atToken(grid.data, Math.min(head, heads - 1), Math.min(query, queries - 1), Math.min(key, keys - 1));
   grid.cursor = kept(grid.cursor);
   grid.home = kept(grid.home);
-}
-
-/**
- * Returns the cell that contains a query and a key, or the largest of the row if no key is given. In a cell of several
- * tokens, `query` stays the one that was given, and `shown` has the position of the largest weight.
- * @param {GridData} data
- * @param {number} head
- * @param {number} query
- * @param {number | null} key
- * @returns {import("./heads_grid_layout.js").Spot}
- */
-function atToken(data, head, query, key) {
-  const row = Math.floor(query / data.tile);
-  if (key === null) key = greatestCell(data, head, [row, row + 1], [0, data.columns]).key;
-  const cell = cellAt(data, head, row, Math.floor(key / data.tile));
-  return data.tile > 1 ? { ...cell, query, shown: cell } : cell;
 }
 
 /**

@@ -4,7 +4,7 @@ import { cellAt, greatestCell } from "./cells.js";
 import { find, target } from "./elements.js";
 import { savePicture } from "./heads_grid_picture.js";
 import { cellSentence } from "./heads_grid_readout.js";
-import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+import { atToken, cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
@@ -44,7 +44,7 @@ export function listen(grid) {
     if (head === cursor.head) return pin(grid, cell.head === head ? cell : cellAt(data, head, cell.row, cell.column), false);
     cancelAnimationFrame(frame);  // a small square chooses its head alone: the query stays, and no cell is under the pointer
     grid.pointer = grid.hover = null;
-    pin(grid, greatestCell(data, head, [cursor.row, cursor.row + 1], [0, data.columns]), false);
+    pin(grid, atToken(data, head, cursor.query, null), false);
   });
   find(root, ".tokens").addEventListener("click", (event) => {
     const row = Number(target(event, "[data-row]")?.dataset.row ?? -1), { cursor, data } = grid;
@@ -76,7 +76,7 @@ function onKey(grid, event) {
 }
 
 /**
- * Returns the cell that a step leads to; in a cell of several tokens, the position is that of its largest weight.
+ * Returns the cell that a step leads to; in another row of several tokens, the position is that of its largest weight.
  * @param {import("./heads_grid_layout.js").GridData} data
  * @param {Spot} cell
  * @param {[number, number, number]} step
@@ -86,7 +86,8 @@ function moveCursor(data, cell, [heads, rows, columns]) {
   if (!heads && !rows && !columns) return cell;
   const within = (/** @type {number} */ at, /** @type {number} */ n) => Math.max(0, Math.min(n - 1, at));
   const [row, column] = [within(cell.row + rows, data.rows), within(cell.column + columns, data.columns)];
-  return cellAt(data, within(cell.head + heads, data.heads), row, column);
+  const head = within(cell.head + heads, data.heads);
+  return row === cell.row ? atToken(data, head, cell.query, column * data.tile) : cellAt(data, head, row, column);
 }
 
 /**

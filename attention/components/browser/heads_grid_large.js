@@ -56,23 +56,26 @@ export function arrangeLarge(data, width) {
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
   const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide, panel - PANEL[0]);
   const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, gridHeight: TITLE + large.height + room };
-  const widened = wide && fit.stacked ? widenTracks(data, fit, left, panel) : {};
+  const widened = wide && fit.stacked ? widenTracks(data, fit, left, panel, shown.gridHeight) : {};
   return { ...snapSide({ ...fit, ...shown, ...widened }, data), large };
 }
 
 /**
  * Returns the width of the columns of squares so that as many names as possible fit, and that of the readout, which may
- * become narrower for it.
+ * become narrower for it. `wrapped`: whether longer names take a second line, if there is room for it above all squares.
  * @param {GridData} data
  * @param {{ columns: number, side: number }} fit
  * @param {number} left  the width that the squares have
  * @param {number} panel
+ * @param {number} height  of the grid
  */
-function widenTracks(data, { columns, side }, left, panel) {
+function widenTracks(data, { columns, side }, left, panel, height) {
   const gaps = GAP * (columns - 1), most = Math.floor((left + panel - PANEL[0] - gaps) / columns);
   const wanted = data.names.map((name) => Math.ceil(NAME_LETTER * signs(shortName(name)).length));
   const track = Math.max(side, ...wanted.filter((width) => width <= most));
-  return { track, panel: panel - Math.max(0, columns * track + gaps - left) };
+  const rows = Math.ceil(data.heads / columns), wrappedHeight = rows * (TITLE + 2 * LINE + side) + GAP * (rows - 1);
+  const wrapped = wanted.some((width) => width > track) && wrappedHeight <= height;
+  return { track, wrapped, panel: panel - Math.max(0, columns * track + gaps - left) };
 }
 
 /**

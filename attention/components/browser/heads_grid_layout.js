@@ -30,6 +30,7 @@ import { arrangeTrained, setTrained } from "./heads_grid_trained.js";
  * @property {number} [panel]  width of the readout, if it is not what is left
  * @property {number} [gridHeight]  height of the grid, if it is not the given one
  * @property {boolean} [stacked]  whether names are below the numbers of heads
+ * @property {boolean} [wrapped]  whether these names may take two lines
  * @property {number} [track]  width of a column of squares, if their names need more than the squares
  * @typedef {{ ratio: number, pixelHeight: number, pixelWidth: number, height: number, width: number }} Size
  * @typedef {Size & { cell: { height: number, width: number } }} Square
@@ -114,6 +115,7 @@ export function setLayout(grid, plan) {
   squares.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.track ?? plan.width}px)`;
   squares.classList.toggle("roomy", isRoomy(plan));
   squares.classList.toggle("stacked", Boolean(plan.stacked));
+  squares.classList.toggle("wrapped", Boolean(plan.wrapped));
   for (const figure of grid.figures) setSquare(figure, plan);
   for (const old of grid.heads.querySelectorAll(".axis, .label")) old.remove();
   if (grid.data.trained) setTrained(grid, plan.large);

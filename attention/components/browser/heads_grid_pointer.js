@@ -1,6 +1,6 @@
 // The crosshair in every head, the frame of the pinned cell, and the cell under the pointer.
 
-import { greatestCell } from "./cells.js";
+import { cellAt, greatestCell } from "./cells.js";
 import { target } from "./elements.js";
 import { cellRanges } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
@@ -81,4 +81,20 @@ export function cellUnderPointer({ data, cursor, ...grid }, event) {
 function under(cells, pixels, i) {
   const { from, to } = cellRanges(cells, pixels);
   return [from[i], to[i]];
+}
+
+/**
+ * Returns the cell that contains a query and a key, or the largest of the row if no key is given. In a cell of several
+ * tokens, `query` stays the one that was given, and `shown` has the position of the largest weight.
+ * @param {import("./heads_grid_layout.js").GridData} data
+ * @param {number} head
+ * @param {number} query
+ * @param {number | null} key
+ * @returns {import("./heads_grid_layout.js").Spot}
+ */
+export function atToken(data, head, query, key) {
+  const row = Math.floor(query / data.tile);
+  if (key === null) key = greatestCell(data, head, [row, row + 1], [0, data.columns]).key;
+  const cell = cellAt(data, head, row, Math.floor(key / data.tile));
+  return data.tile > 1 ? { ...cell, query, shown: cell } : cell;
 }

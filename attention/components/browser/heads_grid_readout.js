@@ -1,9 +1,9 @@
 // The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
-import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
+import { cellAt, greatest, height as heightOf, LEAST, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
-import { share, timesEven } from "./uniform.js";
-import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
+import { NEARLY_ALL, share, timesEven } from "./uniform.js";
+import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, shortName } from "./heads_grid_square.js";
 import {
   cellText, FULLY_MASKED, headAndCell, largest, notSelected, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum,
@@ -66,6 +66,8 @@ export function setReadout(grid, cell, selected = cell.query) {
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
   const alone = grid.plan.wide && named ? said : "";
   // the sentence has its head, query and key; a sum that is not one is in the line of the query
+  grid.root.classList.toggle("pooled", data.tile > 1);
+  grid.root.classList.toggle("placed", data.tile > 1 && Boolean(data.places));
   grid.root.classList.toggle("spoken", Boolean(alone) && !where && !data.sums);
   const pooled = where && cell.code > ZERO ? noteOf(data, cell) + ofAnother(data, cell, selected) : "";
   readout.note.textContent = blind ? FULLY_MASKED : pooled || alone;
@@ -77,10 +79,21 @@ export function setReadout(grid, cell, selected = cell.query) {
  * @param {GridData} data
  * @param {Cell} cell
  */
-function numberOf(data, { code, weight }) {
-  if (data.sides) return differenceNumber(code);
+function numberOf(data, cell) {
+  const { code, weight } = cell;
+  if (data.sides) return cellDifference(cell);
   if (data.trained && weight > 0 && weight < FAINT) return UNDER;
-  return data.rest === null ? number(code, weight) : share(code, weight);
+  if (data.rest === null) return number(code, weight);
+  return isNearlyAll(data, cell) ? NEARLY_ALL : share(code, weight);
+}
+
+/**
+ * Returns whether a weight is only rounded to all of its row: another key of the row has some of it.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function isNearlyAll(data, cell) {
+  return cell.weight === 1 && data.tile === 1 && rowCells(data, cell).filter(({ code }) => code >= LEAST).length > 1;
 }
 
 /**
@@ -118,8 +131,11 @@ function sentence(data, cell) {
  * @param {GridData} data
  * @param {Cell} cell
  */
-function roughly(data, { weight }) {
-  if (data.sides || data.rest === null || weight <= 0 || weight >= 1) return "";
+function roughly(data, cell) {
+  const { weight } = cell;
+  if (data.sides || data.rest === null || weight <= 0) return "";
+  if (isNearlyAll(data, cell)) return OVER;
+  if (weight >= 1) return "";
   return weight < FAINT ? UNDER : weight > 1 - FAINT ? OVER : "";
 }
 
@@ -224,9 +240,10 @@ export function setSpread(grid, cell) {
   const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
   const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
-  const most = top.weight ? largest({ weight: unsaid, keys, all, even, sides: Boolean(data.sides) }) : "";
+  const most = top.weight ? largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
-  find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
+  const name = rowName({ first, last, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
+  find(spread, "p").textContent = `${cell.head < data.certain ? name : PREVIEW}${most}`;
 }
 
 /**

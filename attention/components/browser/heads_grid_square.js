@@ -14,6 +14,7 @@ export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
 const WORDED = 110;  // width from which a caption is in words
 const SMALL = 11 / 12;  // of the width, in small letters
+const LINES = 1.8;  // of its width that a name has room for in two lines, of which the first may end early
 const DOT = 17;  // width of what stands beside the words of a caption
 
 /**
@@ -168,13 +169,13 @@ export function setCaption({ element }, data, h, width) {
  * @param {HTMLElement} figure
  * @param {import("./heads_grid_layout.js").Plan} plan
  */
-export function fitCaption(figure, { width, track = width, stacked }) {
+export function fitCaption(figure, { width, track = width, stacked, wrapped }) {
   const caption = find(figure, "figcaption span"), { shared } = figure.dataset;
   const number = stacked ? 0 : DOT + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
   if (shared && textWidth(figure, caption.textContent ?? "") * SMALL + number > track) caption.textContent = shared;
   const name = textWidth(figure, caption.textContent ?? "");
   figure.classList.toggle("small", name + number > track);
-  figure.classList.toggle("unnamed", name * SMALL + number > track);
+  figure.classList.toggle("unnamed", name * SMALL + number > track * (wrapped ? LINES : 1));
 }
 
 /**

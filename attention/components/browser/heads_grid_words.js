@@ -207,20 +207,25 @@ export function spokenCell({ title, pair, weight, masked, even, blind, sides }) 
   return `${title}, ${pair.join(", ")}: ${said}${blind ? ", no visible key" : ""}`;
 }
 
-/** @param {{ first: number, last: number }} queries */
-export function rowName({ first, last }) {
-  return last > first ? `Queries ${range(first, last)}` : `Query ${range(first, last)}`;
+/**
+ * What a row of bars shows: the weights of a query, or one number per tile of several tokens.
+ * @param {{ first: number, last: number, tile: number, pool: string, sides: boolean }} row
+ */
+export function rowName({ first, last, tile, pool, sides }) {
+  const queries = `${last > first ? "queries" : "query"} ${range(first, last)}`;
+  if (tile === 1) return queries[0].toUpperCase() + queries.slice(1);
+  return `Each bar: ${pool === "mean" ? "mean" : "largest"} ${sides ? "change" : "weight"} of ${queries} and ${tile} keys`;
 }
 
 /**
- * @param {{ weight: string, keys: string[], all: boolean, even: boolean, sides: boolean }} row  `keys`: those that have this
- *   weight, which is "" if the readout has it; `even`: whether the others have nearly as much
+ * @param {{ weight: string, keys: string[], tile: number, all: boolean, even: boolean, sides: boolean }} row  `keys`: those that
+ *   have this weight, which is "" if the readout has it; `even`: whether the others have nearly as much
  */
-export function largest({ weight, keys, all, even, sides }) {
+export function largest({ weight, keys, tile, all, even, sides }) {
   if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
   if (even && !all) return ": all bars about equal";
   const what = sides ? "largest change" : "largest", most = weight ? `: ${what} ${weight},` : `: ${what} at`;
-  if (keys.length > 3) return `${most} ${keys.length} keys`;
+  if (keys.length > 3) return `${most} ${keys.length} ${tile > 1 ? "bars" : "keys"}`;
   return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
 }
 

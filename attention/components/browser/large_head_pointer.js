@@ -2,7 +2,7 @@
 
 import { greatestCell, MASKED, number, weightsOf } from "./cells.js";
 import { percent } from "./percent.js";
-import { differenceNumber, sideNumbers } from "./difference_cells.js";
+import { cellDifference, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
 import { cellText, quotedToken, tokenText, wordsText } from "./large_head_words.js";
 import { timesEven } from "./uniform.js";
@@ -75,7 +75,7 @@ export function point(lab, event) {
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
   const words = inWords(lab.data, cell);
   if (words) return void (lab.said.textContent = words);
-  const shown = lab.data.sides ? differenceNumber(cell.code) : number(cell.code, cell.weight);
+  const shown = lab.data.sides ? cellDifference(cell) : number(cell.code, cell.weight);
   const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell) : timesEven(lab.data, cell);
   lab.said.replaceChildren(describeCell(lab.data, cell), said, more && `, ${more}`);
 }

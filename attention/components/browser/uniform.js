@@ -48,6 +48,7 @@ export function mirrorMarks(marks) {
 }
 
 const FAINT = 1e-6;  // 0.0001%: a smaller share would have an exponent, or many zeros
+export const NEARLY_ALL = ">99.9%";
 const WHOLE = 0.999;  // a larger share than this is no 100%, as in `format_percent` in attention/number_format.py
 
 /**
@@ -56,6 +57,6 @@ const WHOLE = 0.999;  // a larger share than this is no 100%, as in `format_perc
  */
 export function share(code, weight) {
   if (code < LEAST) return number(code, weight);
-  if (weight > WHOLE && weight < 1) return ">99.9%";
+  if (weight > WHOLE && weight < 1) return NEARLY_ALL;
   return code > LEAST && weight >= FAINT ? `${(100 * weight).toPrecision(3)}%` : "<0.0001%";
 }

@@ -8,7 +8,7 @@ PIXEL = "A pixel shows the largest of its weights. "
 BUILT = "These were built by hand to show rules. "
 MASK = "**Mask {mask}:** {help} "
 IN_BRACKETS = "A name in brackets: the head was built for that rule, but its weights here do not show it. "
-TRY = "**Try:** click another map."
+TRY = "**Try:** click or tap another map."
 ONE_COLOUR = (
     "A pixel shows the largest of its weights, and in **head {head}** nearly every one holds a weight of at least "
     "twice the uniform weight. Zoom in below, or show fewer tokens, to see which keys get it."
@@ -75,7 +75,7 @@ NO_STATISTICS = "No {statistics}: {why}, so rows are no distributions."
 
 # The map of layers and heads.
 MAP_FOLD = "Heads of all layers"
-MAP = "{formula} Click a cell to open its head."
+MAP = "{formula} Click or tap a cell to open its head."
 MAP_ALT = "Heatmap by layer and head: {statistic} of each head"
 TO_LAYERS = "Compare all heads → Layers"
 FORMULA = "{label}: {formula} ({source})."

@@ -44,16 +44,16 @@ NO_TEXTS = "The tokens have no texts, only positions from 0 to {last:,}."
 SELECTED = "**{token}**"
 FROM = "“{source}”: {label}."
 FACTS = "Projections: {projections}; positions: {positions}."
-RANDOM = "random"  # of a head among hand-built ones
+RANDOM = "This head is random: it was built by no rule."  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
-BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
-READS = {  # what the projections of a hand-built head read; not what it looks for, which is the answer
-    (True, False): "The queries and keys of this head describe the {unit}, not its position. ",
-    (False, True): "The queries and keys of this head describe the position, not the {unit}. ",
-    (True, True): "The queries and keys of this head describe both the {unit} and its position. ",
+BUILT = "This head was built by a rule. "
+VECTORS = "A {unit}'s vector describes the {unit} and its position. "
+READS = {  # what the rule of a hand-built head uses; not what it attends to, which is the answer
+    (True, False): "The rule uses the {unit}s themselves, not their positions. ",
+    (False, True): "The rule uses positions, not the {unit}s themselves. ",
+    (True, True): "The rule uses both the {unit}s and their positions. ",
 }
-ADDED = "Projections: {projections}; added position encoding: {positions}."
-NOT_ADDED = "Projections: {projections}."
+ADDED = "Added position encoding: {positions}."
 BECAUSE = "{why} **{head}** {does}"
 INPUT = "Input: {about} "
 NO_KEY = "{query} has no visible key{mask}. What are its weights?"

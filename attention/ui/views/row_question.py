@@ -131,14 +131,16 @@ def _known_facts(config: Config) -> str:
     built, split = config.projections == "constructed", config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
     if built:
-        about = text.BUILT.format(unit=unit(config)) + _what_it_reads(config)
-        tied = about if split else f"{tied}{about}"
+        is_chance = is_random(config, config.head)
+        is_single = config.head_softmax.halves == 1  # otherwise each of its two softmaxes has a rule
+        about = (
+            text.BUILT * is_single + text.VECTORS.format(unit=unit(config)) * split + _what_it_reads(config) * is_single
+        )
+        about = text.RANDOM if is_chance else about
+        added = "" if config.positions == "none" else text.ADDED.format(positions=config.positions)
+        return escape(f"{about if split else tied + about} {added}".strip())
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
-    if is_random(config, config.head):
-        projections = text.RANDOM
-    facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
-    said = facts.format(projections=projections, positions=config.positions)
-    return f"{escape(tied)}{said}"
+    return escape(tied) + text.FACTS.format(projections=projections, positions=config.positions)
 
 
 def _what_it_reads(config: Config) -> str:
