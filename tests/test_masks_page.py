@@ -370,6 +370,14 @@ def test_names_at_the_ends_of_lines_are_apart_and_near_them(heads):
     assert max(heights, key=lambda height: height or 0.0) == heights[ends.index(max(ends))]
 
 
+def test_names_of_lines_that_end_close_together_are_spread_up_and_down():
+    """None is pushed far below its end, and a name with room is at its end."""
+    ends = [0.53, 0.44, 0.385, 0.43, 0.61, 0.51, 0.01, 0.385]
+    heights = [height or 0.0 for height in shares.name_heights(ends)]
+    assert heights[6] == pytest.approx(0.01)
+    assert max(abs(height - end) for height, end in zip(heights, ends, strict=True)) < 0.11
+
+
 def _typed_knobs(knobs):
     return {name: type(getattr(Config(), name))(value) for name, value in knobs.items()}
 

@@ -40,11 +40,14 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     """Returns one line per head over the columns `kv_heads`, `head`, `moved`, as a Vega-Lite specification.
 
     They go from multi-head on the left to multi-query on the right; the axis is 0 to 1, a rule marks `used`. Heads are named
-    behind the ends of their lines, at the height `named` of the table, which `name_heights` spreads; those without have no name.
+    behind the ends of their lines, at the height `named` of the table, which `name_heights` spreads; a short line leads from
+    each end to its name. Those without a height have no name.
     """
     x = alt.X("kv_heads:O", title="key-value heads →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
     whole = alt.Scale(domain=[0, 1])
-    y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=whole)
+    y = alt.Y(
+        "moved:Q", title="weight moved", axis=alt.Axis(format="%", labelFlush=False, labelBound=False), scale=whole
+    )
     tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=PERCENT)]
     lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)
     here = alt.Chart().mark_rule(color=theme.QUERY, strokeDash=[4, 3]).encode(x=x)
@@ -58,25 +61,41 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     words = ends.mark_text(align="left", dx=18, fontSize=LETTERS, aria=False).encode(
         text=alt.Text("label:N"), color=alt.value("currentColor")
     )
-    return dataless(alt.layer(here, lines, dots, words).properties(height=GROUPINGS)) | {"padding": ROOM}
+    leaders = ends.mark_rule(xOffset=3, x2Offset=8, opacity=0.7, aria=False).encode(
+        x2=alt.X2("kv_heads"), y=alt.Y("moved:Q", scale=whole), y2=alt.Y2("named"), color=_colors(max(kv_heads))
+    )
+    return dataless(alt.layer(here, lines, leaders, dots, words).properties(height=GROUPINGS)) | {"padding": ROOM}
 
 
 def name_heights(values: Sequence[float]) -> list[float | None]:
     """Returns a height for the name of each line that ends at these values, 0 to 1, so that names are apart.
 
-    If there are too many, every second name is left out, and so on: None.
+    Names that would overlap are spread around the mean of their ends. If there are too many, every second name is left out, and
+    so on: None.
     """
     apart, order = LINE / (GROUPINGS - AXIS), sorted(range(len(values)), key=lambda at: -values[at])
     every = 1
     while (-(-len(order) // every) - 1) * apart > 1:
         every += 1
     heights: list[float | None] = [None] * len(values)
-    named, below = order[::every], 1.0 + apart
-    for place, at in enumerate(named):
-        room = (len(named) - 1 - place) * apart  # of those further down
-        below = max(min(values[at], below - apart), room)
-        heights[at] = below
+    groups: list[list[int]] = []
+    for at in order[::every]:
+        groups.append([at])
+        while len(groups) > 1 and _top(values, groups[-2], apart) - len(groups[-2]) * apart < _top(
+            values, groups[-1], apart
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    for group in groups:
+        top = _top(values, group, apart)
+        for place, at in enumerate(group):
+            heights[at] = top - place * apart
     return heights
+
+
+def _top(values: Sequence[float], group: Sequence[int], apart: float) -> float:
+    """Returns the height of the first name of a group, the names of which are around their ends and within 0 and 1."""
+    below = (len(group) - 1) * apart
+    return min(1.0, max(below, sum(values[at] for at in group) / len(group) + below / 2))
 
 
 @lru_cache(maxsize=4)

@@ -18,12 +18,12 @@ from attention.ui.text import grouping as text
 
 FOLD = "groupings fold"  # key of the expander
 COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
-    "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=60),
-    "name": st.column_config.TextColumn(text.NAME, width=112),
+    "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=66),
+    "name": st.column_config.TextColumn(text.NAME, width=106),
     "moved": st.column_config.NumberColumn(text.MOVED, format="%.1f%%", width=70, help=text.MOVED_HELP),
-    "output": st.column_config.NumberColumn(text.OUTPUT, format="%.1f%%", width=76, help=text.OUTPUT_HELP),
+    "output": st.column_config.NumberColumn(text.OUTPUT, format="%.1f%%", width=72, help=text.OUTPUT_HELP),
 } | {
-    dtype: st.column_config.NumberColumn(label, format="localized", width=96, help=text.BYTES_HELP.format(dtype=dtype))
+    dtype: st.column_config.NumberColumn(label, format="localized", width=98, help=text.BYTES_HELP.format(dtype=dtype))
     for dtype, label in text.BYTES.items()
 }
 
