@@ -217,7 +217,7 @@ def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern(
     assert hidden == [True, *[False] * 7]
     roles = [None] * config.heads
     assert "twice the uniform weight" in heads_parts.how_to_read(config, roles)
-    assert "A pixel shows the largest of its weights. " in heads_parts.how_to_read(replace(config, head=5), roles)
+    assert "A pixel shows its largest weight. " in heads_parts.how_to_read(replace(config, head=5), roles)
     assert "pixel" not in heads_parts.how_to_read(Config(), roles)
 
 

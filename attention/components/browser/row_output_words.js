@@ -11,7 +11,10 @@ export const MARKUP = `
   <tbody></tbody>
 </table>
 <label class="channel"><span></span><input type="range" min="0" step="1"></label>
-<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0. Point at a channel for its values.</p>`;
+<p class="hint">
+  <i class="less"></i>below 0 <i class="more"></i>above 0, in full colour at the ± of the column title.
+  Point at a channel for its values.
+</p>`;
 
 export const OUTPUT = "output", SUM = "sum of all rows", GATE = "× gate", GATED = "= gated";
 export const ONE_GATE = "one for all channels", GATES = "one per channel", HANDED_ON = "what the head hands on";
@@ -36,7 +39,7 @@ export function channelText({ channel, channels }) {
  * @param {{ head: number, query: string, blind: boolean, channel: number, value: string, gate: [string, string] | null }} output
  */
 export function outputText({ head, query, blind, channel, value, gate }) {
-  const how = blind ? "zero, as it has no visible key" : "the sum of weights times values";
+  const how = blind ? "zero in each channel, as it has no visible key" : "in each channel, the sum of weights times values";
   const gated = gate ? `, times its gate ${gate[0]}: ${gate[1]}` : "";
-  return `Output of head ${head} for ${query}: ${how}. Channel ${channel} is ${value}${gated}.`;
+  return `Output of head ${head} for ${query}: ${how}. In channel ${channel} it is ${value}${gated}.`;
 }
