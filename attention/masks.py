@@ -190,7 +190,7 @@ def dilated(q, k, n, span):
     purpose=LONG,
 )
 def strided(q, k, n, span):
-    """A query attends to itself, the tokens just before it, and every span-th one farther back."""
+    """A query attends to itself, the tokens just before it, and one per span farther back."""
     return (k <= q) & ((q - k < span) | ((q - k) % span == 0))
 
 

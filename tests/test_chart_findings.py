@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from attention.charts.line_ends import MOST
 from attention.number_format import format_percent
-from attention.timing import comparison, cpu_gpu_series
+from attention.timing import chart_findings, comparison, cpu_gpu_series
 from attention.timing.chart_findings import (
     cpu_gpu_finding,
     flat_times,
@@ -286,3 +288,9 @@ def test_times_of_a_gpu_that_hardly_grow_with_the_length_are_said_to_be_a_fixed_
         "depend on the length."
     )
     assert not flat_times(flat[:2]) and not flat_times(line([64, 128, 256], [1e-5] * 3))
+
+
+@pytest.mark.parametrize(("is_minimum", "said"), [(True, "at least 55%"), (False, "roughly 56%")])
+def test_an_unstable_minimum_bounds_a_share_of_a_limit(is_minimum, said):
+    unstable: Any = SimpleNamespace(settled=False, is_minimum=is_minimum)
+    assert chart_findings._share(0.5587, unstable) == said

@@ -603,11 +603,14 @@ def test_a_map_with_another_statistic_than_the_usual_one_says_why():
     test = run(PAGE, {"source": REPEATED, "mask": "window", "span": "4"})
     menu = test.selectbox(key="layer_map")
     assert menu.options[menu.index or 0] == "Pattern: previous token", "few queries see the first token"
-    assert "The map shows “previous token”, as “induction” is zero in all heads here." in captions(test)
-    assert "The map shows" not in captions(run(PAGE, {"source": REPEATED}))
-    assert "The map shows" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
+    assert (
+        "The map begins with “induction”, which is zero in all heads here: it shows “previous token” instead."
+        in captions(test)
+    )
+    assert "The map begins" not in captions(run(PAGE, {"source": REPEATED}))
+    assert "The map begins" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
     few = captions(run(PAGE, {"source": STREET}))
-    assert "The map shows “first token”, as too few tokens occur twice for “induction”." in few
+    assert "for which too few tokens occur twice: it shows “first token” instead." in few
 
 
 def test_the_selected_head_begins_with_the_statistic_of_the_map_and_then_has_its_role():
@@ -657,7 +660,7 @@ def test_a_head_over_50_percent_is_not_said_not_to_stand_out(monkeypatch):
     monkeypatch.setattr(maps, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     monkeypatch.setattr(layers_sentences, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     config = Config.of(STREET, layer_map="auto")
-    for induction, said in ((0.58, "occur again to tell “induction” from other patterns"), (0.2, "no head stands out")):
+    for induction, said in ((0.58, "occur again to tell it from other patterns"), (0.2, "no head stands out")):
         found: Any = {0: SimpleNamespace(numbers={"induction": [induction], "first": [0.9]}, roles=[None])}
         monkeypatch.setattr(maps, "number", lambda config, found: "first")
         assert said in layers_sentences.fallback(config, found)

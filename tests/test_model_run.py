@@ -259,7 +259,9 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     )
     back = type_on_start(test, "")
     assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")
-    assert "“bank” puts" in page_text(back) and segments(back, "story_sentence")[-1].startswith("She opened")
+    assert "this head hardly moves “bank” towards" in page_text(back) and segments(back, "story_sentence")[
+        -1
+    ].startswith("She opened")
 
 
 def own_sentence_source(test: AppTest) -> str:

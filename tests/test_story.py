@@ -220,7 +220,7 @@ def test_the_finding_is_true_of_what_is_shown():
         in words(test)
     )
     test.selectbox(key="story_mask").set_value("causal").run()
-    assert text.MOVES_LITTLE.format(query="“bank”", least=0.005) in words(test) and not test.exception
+    assert text.MOVES_AWAY.format(query="“bank”") in words(test) and not test.exception
 
 
 def test_another_sentence_has_its_word_selected():
@@ -255,6 +255,20 @@ def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explai
     assert told == (text.NOT_TOWARDS.format(key="river") if said else "")
 
 
+def test_at_changed_settings_the_headline_of_combine_is_about_this_head():
+    for changes, said in (
+        ((0.006, -0.01), text.MOVES),
+        ((0.004, -0.01), text.MOVES_LITTLE),
+        ((-0.001, -0.01), text.MOVES_AWAY),
+    ):
+        found = [
+            Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
+        ]
+        assert start_steps._altered_finding(found, "“bank”") == said.format(
+            query="“bank”", closer="sat", change="+0.006"
+        )
+
+
 def test_a_change_that_rounds_to_zero_has_no_sign():
     found = [format_change(value, places=3) for value in (0.0002, -0.0002, 0.0, 0.0006, -0.0006)]
     assert found == ["0.000", "0.000", "0.000", "+0.001", "−0.001"]
@@ -263,8 +277,8 @@ def test_a_change_that_rounds_to_zero_has_no_sign():
 @pytest.mark.parametrize(
     ("query", "headline"),
     [
-        (2, "Of “on”, “bank” and “river”, “sat” is closest to **“on”**, before the head and after all six layers."),
-        (8, "“river” is closest to **“bank”**, before the head and after all six layers."),
+        (2, "Of the words compared, “sat” is closest to **“on”**, before and after all six layers."),
+        (8, "“river” is closest to **“bank”**, before and after all six layers."),
     ],
 )
 def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from attention.charts import open_marks
 from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
-from attention.charts.theme import PLOTLY_TEXT
+from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
 from attention.charts.timing_marks import FONT, KEYS, TOOLBAR, wrap_hover_label
 from attention.timing.break_even import BreakEven
@@ -184,7 +184,7 @@ def _mark_break_even(
 def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:
     """Adds a ring where the lines cross and, below the line of the copy, `says` what that means."""
     y = _between(length, lengths, moved)
-    ring = {"symbol": "circle-open", "size": 20, "color": PLOTLY_TEXT, "line": {"width": 2}}
+    ring = {"symbol": "circle-open", "size": 20, "color": HIDDEN, "line": {"width": 3}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
     shown.add_annotation(

@@ -6,9 +6,9 @@ timed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import ceil, floor, log10
+from math import ceil, floor
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.comparison import Crossover
@@ -16,7 +16,7 @@ from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, Timi
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
-from attention.timing.units import seconds
+from attention.timing.units import seconds, two_digits
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "Open marks: {why}"
@@ -24,7 +24,7 @@ NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words o
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
 AS_FAST = ": the GPU is {about} {times} times as fast"
 WITH_COPY_TOO = ", even with the copy of the data"
-OTHER_CODE = "With the copy, other code breaks even {when}: {names}."
+OTHER_CODE = "It depends on the code: with the copy, {names}."
 APART = 1.25  # by this factor two break-even lengths differ clearly
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
@@ -108,10 +108,8 @@ class BreakEven:
         found = [(n, name) for name, n in self.others if since and max(n / since, since / n) > APART]
         if not found or since is None:
             return ""
-        later = {n > since for n, _ in found}
-        when = ("later" if True in later else "earlier") if len(later) == 1 else "elsewhere"
-        names = ", ".join(f"{name} from about {n:,.0f} tokens on" for n, name in sorted(found))
-        return OTHER_CODE.format(when=when, names=names)
+        names = ", ".join(f"{name} is faster on the GPU from about {n:,.0f} tokens on" for n, name in sorted(found))
+        return OTHER_CODE.format(names=names)
 
     @property
     def open_marks(self) -> str:
@@ -136,9 +134,9 @@ class BreakEven:
         copied, base = gpu.seconds + gpu.moved, cpu.seconds
         about, many = "roughly", base / copied
         if gpu.is_bound and cpu.is_stable:
-            about, many = "at least", _two_digits(many, floor)
+            about, many = "at least", two_digits(many, floor)
         elif cpu.is_bound and gpu.is_stable:
-            about, many = "at most", _two_digits(many, ceil)
+            about, many = "at most", two_digits(many, ceil)
         is_faster = base > (1 + EQUAL) * copied and many > 1
         ratio = AS_FAST.format(about=about, times=cpu_gpu_summary.times(many)) if is_faster else ""
         cpu_why, gpu_why = (f" ({convergence.open_marks((each,))})" if each else "" for each in (cpu.loose, gpu.loose))
@@ -260,12 +258,6 @@ def _other_code(timings: list[Timing], cpu: Timing, gpu: Timing) -> tuple[tuple[
         if crossing and crossing.length and crossing.length > crossing.shortest:
             known.append((found[base][0].implementation, crossing.length))
     return tuple(known)
-
-
-def _two_digits(value: float, cut: Callable[[float], int]) -> float:
-    """A number with two significant digits, rounded down (`floor`) or up (`ceil`)."""
-    step = 10.0 ** (floor(log10(value)) - 1)
-    return cut(value / step) * step
 
 
 def _is_recorded(line: list[Timing]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, takewhile
+from math import floor
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
@@ -19,7 +20,7 @@ from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.line_names import namer
 from attention.timing.ratio_finding import ratio_finding
 from attention.timing.recordings import Timing, lines
-from attention.timing.units import seconds, size
+from attention.timing.units import seconds, size, two_digits
 
 Lines = dict[str, list[Timing]]
 APART = 1.05  # by this factor two numbers of operations per byte are apart in the chart
@@ -248,8 +249,12 @@ def _nearest_to_limit(found: Lines) -> str:
 
 
 def _share(share: float, timing: Timing) -> str:
-    """A share as a percentage, with two digits if the time is unstable."""
-    return format_percent(share) if timing.settled else f"roughly {float(f'{share:.2g}') * 100:g}%"
+    """A share as a percentage, with two digits if the time is unstable; a minimum of unstable times is an upper bound."""
+    if timing.settled:
+        return format_percent(share)
+    if timing.is_minimum and share > 0:
+        return f"at least {two_digits(100 * share, floor):.3g}%"
+    return f"roughly {float(f'{share:.2g}') * 100:g}%"
 
 
 def _least_memory(found: Lines) -> str:

@@ -82,7 +82,9 @@ def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
     if not others:
         return ""
     other = max(others, key=_time)
-    taken = seconds(first.seconds) if first.settled else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
+    taken = seconds(first.seconds)
+    if not first.settled:  # a minimum of unstable times is an upper bound
+        taken = f"at most {taken}" if first.is_minimum else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
     unit = "keys" if first.queries else "tokens"
     longer = f"{_as_long(other, first)} with {setting_text(other, [first, other])}"
     said = f"{machine_in_sentence(first)} takes {taken} with {setting_text(first, found)}, and {longer}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import floor, log10
+
 
 def seconds(value: float) -> str:
     """Formats a time, from nanoseconds to seconds."""
@@ -21,3 +24,9 @@ def size(value: int | None) -> str:
         if value >= 2**power:
             return f"{value / 2**power:.3g} {unit}"
     return f"{value:,} bytes"
+
+
+def two_digits(value: float, cut: Callable[[float], int]) -> float:
+    """Cuts a positive number to two significant digits, down with `floor` or up with `ceil`."""
+    step = 10.0 ** (floor(log10(value)) - 1)
+    return cut(value / step) * step

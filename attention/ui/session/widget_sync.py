@@ -37,7 +37,9 @@ class WidgetSync:
             if name not in self.waiting:
                 self._record_if_new(held, name)
                 self.waiting.add(name)
-            elif held[name] != value:  # the browser may get the value before, from a run that is cut short after drawing it
+            elif (
+                held[name] != value
+            ):  # the browser may get the value before, from a run that is cut short after drawing it
                 self._record_if_new(held, name, held[name])
             held[name] = value
 

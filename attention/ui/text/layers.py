@@ -151,11 +151,13 @@ IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
-    "zero": "The map shows “{shown}”, as “{usual}” is zero in all heads here.",
-    "short": "The map shows “{shown}”, as the text is too short for “{usual}”.",
-    "rare": "The map shows “{shown}”, as too few tokens occur twice for “{usual}”.",
-    "few": "The map shows “{shown}”, as too few tokens occur again to tell “{usual}” from other patterns.",
-    "low": "The map shows “{shown}”, as no head stands out by “{usual}” here.",
+    "zero": "The map begins with “{usual}”, which is zero in all heads here: it shows “{shown}” instead.",
+    "short": "The map begins with “{usual}”, for which the text is too short: it shows “{shown}” instead.",
+    "rare": "The map begins with “{usual}”, for which too few tokens occur twice: it shows “{shown}” instead.",
+    "few": (
+        "The map begins with “{usual}”. Too few tokens occur again to tell it from other patterns: it shows “{shown}” instead."
+    ),
+    "low": "The map begins with “{usual}”, by which no head stands out here: it shows “{shown}” instead.",
 }
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"

@@ -92,8 +92,7 @@ def finding(story: Story, trace: Trace) -> str:
         if first.word != after.word:
             return text.BECOMES.format(query=name, first=first.word, last=after.word)
         if not _is_of_the_story(story, query):
-            words = join_words([f"“{move.word}”" for move in found])
-            return text.CLOSEST.format(query=name, most=after.word, words=words)
+            return text.CLOSEST.format(query=name, most=after.word)
         least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
         return text.STAYS.format(query=name, most=most.word, least=least.word)
     most = int(row.argmax())
@@ -109,8 +108,9 @@ def finding(story: Story, trace: Trace) -> str:
 def _altered_finding(found: list[Move], query: str) -> str:
     """How this head moves the selected token with other settings than the model's own."""
     closer = max(found, key=lambda move: move.change)
-    template = text.MOVES if round(closer.change, 3) >= LEAST else text.MOVES_LITTLE
-    return template.format(query=query, closer=closer.word, change=_change_text(closer), least=LEAST)
+    change = round(closer.change, 3)
+    template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
+    return template.format(query=query, closer=closer.word, change=_change_text(closer))
 
 
 def _as_recorded(story: Story, said: str) -> str:
