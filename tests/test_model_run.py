@@ -255,7 +255,7 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     combined = page_text(open_step(test, "take over", temperature=4.0))
     assert (
         text_start.OWN_NO_VECTORS.format(query=f"“{words[first]}”") in combined
-        and "each times its weight (" in combined
+        and "each times its weight; a learned matrix" in combined
     )
     back = type_on_start(test, "")
     assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")

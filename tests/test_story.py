@@ -255,6 +255,23 @@ def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explai
     assert told == (text.NOT_TOWARDS.format(key="river") if said else "")
 
 
+@pytest.mark.parametrize("settings", [{}, {"temperature": 4.0}, {"mask": "causal", "temperature": 0.5}])
+def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings):
+    weights = row(**settings).double()
+    parts = start_steps._shares(weights.tolist(), SENTENCES["river"].tokens)
+    sizes = [part["end"] - part["start"] for part in parts]
+    assert sum(sizes) == pytest.approx(1.0) and [part["start"] for part in parts[1:]] == [
+        part["end"] for part in parts[:-1]
+    ]
+    assert (
+        sizes[0] == pytest.approx(weights.max().item())
+        and parts[0]["token"] == SENTENCES["river"].tokens[weights.argmax()]
+    )
+    kept = [size for part, size in zip(parts, sizes, strict=True) if not part["token"].endswith(" others")]
+    assert kept == sorted(kept, reverse=True) and len(kept) == int((weights >= start_steps.LEAST_SHARE).sum())
+    assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
+
+
 def test_at_changed_settings_the_headline_of_combine_is_about_this_head():
     for changes, said in (
         ((0.006, -0.01), text.MOVES),
@@ -284,7 +301,7 @@ def test_a_change_that_rounds_to_zero_has_no_sign():
 def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):
     test = visit({ENTRY: f"step.take over~query.{query}"})
     assert headline in words(test) and "**After all six layers,**" in words(test)
-    assert not test.exception and len(test.get("vega_lite_chart")) == 2
+    assert not test.exception and len(test.get("vega_lite_chart")) == 3
 
 
 @pytest.mark.parametrize("temperature", [0.35, 1.0, 7.4, 20.0])

@@ -1,4 +1,7 @@
-"""How a token's vector moves towards words (Altair): by one head, and by all layers. Charts are built once, without data."""
+"""What a token takes from others, and how that moves its vector towards words (Altair): by one head, and by all layers.
+
+Charts are built once, without data.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,56 @@ from attention.charts.spec import dataless
 BEFORE, LAYERS = "before", "after all six layers"
 RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
-LINE = 18  # pixels per word
+LINE = 16  # pixels per word
 BESIDE = 44  # pixels between the ends of an axis and the border, for the number of a bar or of a point
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
+SHARE, FULL = (
+    "#b8420f",
+    0.7,
+)  # the colour of a weight, and its opacity for a whole row, on which both themes' text is legible
+NAMED = 0.1  # share from which on a part has a name
 POINT = 9  # pixels between the middle of a point and its number
+MIX, LETTER = 24, 7  # pixels of the height of the bar of shares, and of the width of a letter on it
 Align = Literal["left", "right"]
+
+
+@cache
+def mix() -> dict[str, Any]:
+    """Returns one bar of shares, as a Vega-Lite specification: the columns are `token`, `start`, `end` and `label`.
+
+    A part has the name of its token, and its `label` where there is room; the larger the share, the fuller its colour.
+    """
+    share = "datum.end - datum.start"
+    x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
+    parts = (
+        alt.Chart()
+        .transform_calculate(share=share)
+        .mark_rect(fill=SHARE, stroke=theme.HIDDEN, strokeWidth=0.5)
+        .encode(
+            x=x,
+            x2="end:Q",
+            fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.08, FULL]), legend=None),
+            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("label:N", title="share")],
+        )
+    )
+    room = f"({share}) * width > {LETTER} *"
+    named = f"{room} (length(datum.token) + length(datum.label) + 2) ? datum.token + ' ' + datum.label"
+    names = (
+        alt.Chart()
+        .transform_calculate(
+            middle="(datum.start + datum.end) / 2",
+            said=f"{share} < {NAMED} ? '' : {named} : {room} (length(datum.token) + 1) ? datum.token : ''",
+        )
+        .mark_text(fontSize=13, font=FONT, baseline="middle", aria=False)
+        .encode(
+            x=alt.X("middle:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None),
+            text="said:N",
+            color=alt.value("currentColor"),
+        )
+    )
+    spec = dataless(alt.layer(parts, names).properties(height=MIX))
+    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": 0}
 
 
 @cache

@@ -61,7 +61,8 @@ FAINT = (
             ground = over(ground, backgroundColor);
         }
         if (element.parentElement.matches(".numbers")) ground = cell(element.parentElement.parentElement, box);
-        for (const shape of under(element, box)) ground = over(ground, getComputedStyle(shape).fill);
+        for (const { fill, fillOpacity } of under(element, box).map((shape) => getComputedStyle(shape)))
+            ground = over(ground, fill, fillOpacity);
         const ink = element instanceof SVGElement ? style.fill : style.color;
         const lights = [ground, over(ground, ink, opacity)].map((color) => luminance(color) + 0.05).sort((a, b) => a - b);
         const mark = element.role === "graphics-symbol" || (element instanceof SVGElement && node.data.trim() === "×");

@@ -84,13 +84,13 @@ def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_plac
     for step in ("Look", "Weigh", "Combine"):
         page.get_by_role("radio", name=step).click()
         if step == "Combine":
-            expect(page.locator(".stVegaLiteChart svg")).to_have_count(2)
+            expect(page.locator(".stVegaLiteChart svg")).to_have_count(3)
         tab.still()
         tops.add(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     assert len(tops) == 1
     boxes = [chart.bounding_box() for chart in page.locator(".stVegaLiteChart").all()]
     assert max(box["y"] + box["height"] for box in boxes) <= 800, "before and after all layers"
-    bars = page.locator(".stVegaLiteChart").first.locator(".mark-rect path[aria-label]")
+    bars = page.locator(".stVegaLiteChart").nth(1).locator(".mark-rect path[aria-label]")
     fills = {bar.get_attribute("aria-label").split("change: ")[1][0]: bar.get_attribute("fill") for bar in bars.all()}
     assert fills.keys() == {"+", "−"} and fills["+"] != fills["−"], "the two signs have two colours"
 

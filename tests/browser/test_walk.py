@@ -22,7 +22,7 @@ BLIND = "mask=window&combine=and&second=padding"  # its last query sees nothing
 LARGE = "?tokens=4096&heads=2&d_model=32"  # drawn by other means than a short sequence
 SCREENS = {  # links, and how many charts each has
     "/": 0,
-    "/?start=step.take+over": 2,
+    "/?start=step.take+over": 3,
     "": 0,
     "?row_as=bars&rows=3-9&cols=2-9": 2,
     "?row_as=lines&tokens=310&heads=1": 0,

@@ -101,10 +101,11 @@ TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = "With equal scores, each of the {visible} tokens would get {uniform}."
 TAKE_OVER = (
-    "Each token passes on a vector, its **value**. The head adds up the values, each times its weight{weight}. A learned matrix "
-    "turns the sum into what is added to the vector of {query}."
+    "Each token passes on a vector, its **value**. The head adds up the values, each times its weight; a learned matrix turns "
+    "the sum into what is added to the vector of {query}."
 )
-SO = " ({weight} for {key})"
+MIX_ALT = "Bars in a row: the weight of each token in what the selected token takes"
+OTHERS = "{count} others"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
 WITHIN = "**Which words of its sentence does {query} move towards?**"
 COSINE = " A cosine of 1 is the same direction."

@@ -5,8 +5,9 @@ The third compares vectors: those recorded for the sentences that ship, or those
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from math import ceil, floor
 from typing import Any
 
@@ -39,6 +40,7 @@ from attention.ui.text import terms
 from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
+LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -305,13 +307,24 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
 
 
 def _pass_on(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others."""
-    row, query = selected_row(trace), token_name(trace, trace.config.query_index)
-    most = int(row.argmax())
-    weight = (
-        text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
-    )
-    st.markdown(text.TAKE_OVER.format(query=query, weight=weight))
+    """Draws what the selected token takes from the others: their weights as parts of one bar, the largest first."""
+    row = selected_row(trace)
+    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)))
+    if float(row.sum()):
+        _draw_chart("mix", _shares(row.tolist(), trace.queries.texts), charts.mix(), text.MIX_ALT)
+
+
+def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
+    """The parts of the bar, which add up to 1: tokens from `LEAST_SHARE` on, and the others together."""
+    order = sorted(range(len(row)), key=lambda at: -row[at])
+    named = [(tokens[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
+    others = [weight for weight in row if 0 < weight < LEAST_SHARE]
+    parts = named + [(text.OTHERS.format(count=len(others)), sum(others))] * bool(others)
+    ends = [0.0, *accumulate(weight for _, weight in parts)]
+    return [
+        {"token": token, "start": start, "end": end, "label": format_percent(weight)}
+        for (token, weight), start, end in zip(parts, ends, ends[1:], strict=False)
+    ]
 
 
 def _not_compared(story: Story, trace: Trace) -> None:
