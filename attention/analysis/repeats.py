@@ -68,8 +68,10 @@ def next_places(texts: Sequence[str], sign: str) -> Pairs:
     (tensor([2, 3]), tensor([1, 0]))
     >>> next_places(["a", "b", "→", "b"], "→")
     (tensor([2, 3]), tensor([1, 0]))
+    >>> next_places(["a"], "→")
+    (tensor([], dtype=torch.int64), tensor([], dtype=torch.int64))
     """
-    start = texts.index(sign) if sign in texts else len(texts)
+    start = texts.index(sign) if sign in texts else 0
     answer = texts[start + 1 :]
     left = [*(Counter(texts[:start]) - Counter(answer)).elements()]
     found = [

@@ -13,15 +13,14 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FONT, KEYS, TOOLBAR, wrap_hover_label
+from attention.charts.timing_marks import FONT, KEYS, MOST_TICKS, TOOLBAR, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
 from attention.timing.units import seconds as spelt
 
 HEIGHT = 420  # pixels
-TICKS = 8  # lengths at the axis, of which a phone shows every other one if there are more than `FEW_TICKS`
-FEW_TICKS = 6
+FEW_TICKS = 6  # lengths at the axis up to which their letters are large
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, or also a text of two lines
 ROOM_BELOW = 6  # times smaller than the smallest time, below which is what open marks mean
@@ -60,7 +59,7 @@ def figure(found: BreakEven) -> go.Figure:
     for trace in _traces(shown):
         trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
     ticks: dict[str, Any] = {
-        **length_ticks(lengths, TICKS),
+        **length_ticks(lengths, MOST_TICKS),
         "tickangle": 0,
         "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else NAME},
     }

@@ -41,7 +41,6 @@ TOKENS = (
 )
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
-MASK = "**Mask {mask}:** {help} "
 COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
 BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (

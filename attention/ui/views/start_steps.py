@@ -35,8 +35,8 @@ from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import join_words
 from attention.ui.session import model_run, own_sentence, page
+from attention.ui.text import heads, terms
 from attention.ui.text import start as text
-from attention.ui.text import terms
 from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
@@ -109,10 +109,15 @@ def finding(story: Story, trace: Trace) -> str:
 
 def _altered_finding(found: list[Move], query: str) -> str:
     """How this head moves the selected token with other settings than the model's own."""
-    closer = max(found, key=lambda move: move.change)
-    change = round(closer.change, 3)
+    closer, change = _most_towards(found)
     template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
-    return template.format(query=query, closer=closer.word, change=_change_text(closer))
+    return template.format(query=query, closer=closer, change=format_change(change, places=3))
+
+
+def _most_towards(found: list[Move]) -> tuple[str, float]:
+    """The word that the head moves the token towards most, and the change of the cosine, rounded as the bars are labelled."""
+    closer = max(found, key=lambda move: move.change)
+    return closer.word, round(closer.change, 3)
 
 
 def _as_recorded(story: Story, said: str) -> str:
@@ -155,7 +160,7 @@ def _altered_text(story: Story, trace: Trace) -> str:
     own = {name: STORIES.defaults[name] for name in ("mask", "span", "scale", "temperature")}
     row = selected_row(results.heads.trace(replace(story, **own).config))
     most = int(row.argmax())
-    mask = text.MASK.format(mask=story.mask, help=trace.config.rule.help) if story.changes("mask") else ""
+    mask = heads.MASK.format(mask=story.mask, help=trace.config.rule.help) if story.changes("mask") else ""
     named = {"query": token_name(trace, trace.config.query_index), "key": token_name(trace, most)}
     return mask + text.AS_TRAINED.format(weight=format_percent(float(row[most])), **named)
 
@@ -250,9 +255,9 @@ def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
 def _not_towards(trace: Trace, found: list[Move]) -> str:
     """That the word with the largest weight is not the one that the token moves towards; "" if it is, or is no word."""
     key = trace.queries.texts[int(selected_row(trace).argmax())]
-    closer = max(found, key=lambda move: move.change)
-    away = {move.word for move in found if move.word != closer.word}
-    return text.NOT_TOWARDS.format(key=key) if key in away and closer.change >= LEAST else ""
+    closer, change = _most_towards(found)
+    away = {move.word for move in found if move.word != closer}
+    return text.NOT_TOWARDS.format(key=key) if key in away and change >= LEAST else ""
 
 
 def _draw_step(found: list[Move], more: str) -> None:
@@ -347,10 +352,9 @@ def _change_text(move: Move) -> str:
 def _move_sentence(found: list[Move]) -> str:
     if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
         return text.MOVED_TOO_LITTLE.format(least=LEAST)
-    closer = max(found, key=lambda move: move.change)
-    change = round(closer.change, 3)
+    closer, change = _most_towards(found)
     return (
-        text.MOVED.format(closer=closer.word, change=format_change(change, places=3))
+        text.MOVED.format(closer=closer, change=format_change(change, places=3))
         if change >= LEAST
         else text.MOVED_TO_NONE.format(least=LEAST)
     )
