@@ -135,7 +135,7 @@ def test_the_lines_of_the_output_add_up_at_every_channel(opened):
     assert int(slider.input_value()) == int(output.abs().argmax())
     for channel in (0, 37, 63):
         slider.fill(f"{channel}")
-        expect(table.locator(".said")).to_have_text(re.compile(f"Channel {channel} is"))
+        expect(table.locator(".said")).to_have_text(re.compile(rf"In channel {channel} it is\b"))
         cells = [line.split("\t") for line in table.locator("tbody tr").all_inner_texts()]
         lines = [[figure(text) for text in line if re.fullmatch(r"[−\d.e-]+%?", text)] for line in cells]
         *parts, (weight, total) = lines
