@@ -21,13 +21,14 @@ from tests.test_timing_page import page_text, run, sizes_menu
 from tests.timings import GPU, make_timing
 
 LENGTHS = (64, 128, 256, 512)
+EIGHT = Sweep(heads=(8,))
 
 
 def crossing(cpu: float = 1.0, gpu: float = 1.0, copy: float = 0.0) -> BreakEven:
     """A CPU whose time grows with the square of the length, and a GPU whose time and copy grow with the length."""
     sides = [make_timing(n, cpu * (n / 64) ** 2) for n in LENGTHS]
     sides += [make_timing(n, gpu * n / 64, to_device=copy * n / 64, from_device=0.0, **GPU) for n in LENGTHS]
-    found = break_even(sides)
+    found = break_even(sides, EIGHT)
     assert found
     return found
 
@@ -88,7 +89,7 @@ def once(seconds: float) -> dict:
 def test_an_unstable_minimum_is_an_upper_bound_and_bounds_a_ratio_if_the_other_time_is_stable(cpu, gpu, said):
     sides = [make_timing(n, n / 64, **(cpu if n == 512 else {})) for n in LENGTHS]
     sides += [make_timing(n, 0.4, to_device=1.0, **GPU, **(gpu if n == 512 else {})) for n in LENGTHS]
-    found = break_even(sides)
+    found = break_even(sides, EIGHT)
     assert found and found.beyond.endswith(said)
 
 
@@ -105,7 +106,7 @@ def test_other_code_is_named_only_if_its_break_even_is_clearly_elsewhere():
 def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     shipped = shipped_recordings()
     mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
-    found = break_even([*mine, *shipped])
+    found = break_even([*mine, *shipped], EIGHT)
     assert found and [series.device for series in found.beside] == ["AMD EPYC, 2 cores, 2 threads"]
     drawn = {trace["meta"]: trace for trace in json.loads(charts.figure(found).to_json())["data"] if "meta" in trace}
     now = drawn["this server, measured"]
@@ -116,16 +117,16 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert "; with the copy of the data, from about " in found.headline
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
-    own = break_even([*card, *shipped])
+    own = break_even([*card, *shipped], EIGHT)
     assert own and [series.device for series in own.beside] == ["NVIDIA H100 80GB HBM3"]
     names = {trace["meta"] for trace in json.loads(charts.figure(own).to_json())["data"] if "meta" in trace}
     assert {"your GPU alone", "your GPU + copy", "2-core CPU", "H100 + copy"} <= names
-    assert break_even(shipped) and not break_even(shipped).beside
+    assert break_even(shipped, EIGHT) and not break_even(shipped, EIGHT).beside
 
 
 def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_is_not_compared():
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
-    found = break_even([*loose, *shipped_recordings()])
+    found = break_even([*loose, *shipped_recordings()], EIGHT)
     assert found and found.headline.startswith(
         "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on"
     )
@@ -134,12 +135,12 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     drawn = json.loads(charts.figure(found).to_json())["data"]
     now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
     assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
-    assert not break_even(shipped_recordings()).not_compared  # pyright: ignore[reportOptionalMemberAccess]
+    assert not break_even(shipped_recordings(), EIGHT).not_compared  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def test_a_length_without_a_stable_time_is_not_called_untimed():
     cpu = [make_timing(n, 1e-6 * n, settled=n > 64) for n in (64, 128, 256, 512)]
-    found = break_even([*cpu, *shipped_recordings()])
+    found = break_even([*cpu, *shipped_recordings()], EIGHT)
     assert found and " at 128 tokens, the shortest with stable times, and " in found.with_copy
 
 
@@ -147,8 +148,9 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
-    test = run(sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in mine}))
-    assert not test.exception and dict(test.query_params) == {}
+    job = TimingJob(EIGHT, "done", 1.0, timings={timing.case: timing for timing in mine})
+    test = run({"v": "3"}, sweep=job)
+    assert not test.exception
     assert "An H100 is faster than this server's CPU at every length timed, from 64 tokens on" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
@@ -157,7 +159,7 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
 def test_a_dotted_line_joins_the_open_marks_of_a_line_to_its_stable_times():
     sides = [make_timing(n, (n / 64) ** 2) for n in LENGTHS]
     sides += [make_timing(n, n / 64, to_device=1.0, from_device=0.0, settled=n < 256, **GPU) for n in LENGTHS]
-    found = break_even(sides)
+    found = break_even(sides, EIGHT)
     assert found
     drawn = json.loads(charts.figure(found).to_json())["data"]
     firm, loose, joint = (trace for trace in drawn if "alone" in str(trace.get("meta")))
@@ -167,8 +169,8 @@ def test_a_dotted_line_joins_the_open_marks_of_a_line_to_its_stable_times():
 
 def test_times_of_other_sizes_or_of_one_device_are_no_break_even():
     both = [make_timing(n, 1.0, heads=4, **side) for n in LENGTHS for side in ({}, GPU | {"to_device": 1.0})]
-    assert break_even(both) is None
-    assert break_even([make_timing(n, 1.0) for n in LENGTHS]) is None
+    assert break_even(both, EIGHT) is None
+    assert break_even([make_timing(n, 1.0) for n in LENGTHS], EIGHT) is None
 
 
 def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_where_the_copy_takes_its_time(
@@ -176,8 +178,17 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
 ):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
-    test = run()
-    told = page_text(test)
+    told = page_text(test := run())
+    assert (
+        "An H100 is faster than a 16-core CPU at every length timed, from 64 tokens on; with the copy of the data, from about "
+        "364 on." in told
+    )
+    assert (
+        "Timed: PyTorch's SDPA. Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; with the "
+        "copy to it and back, 1.4 times as fast at 512." in told
+    )
+    assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16 cores"
+    told = page_text(test := run({"v": "3"}))
     assert (
         "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on; with the copy of the data, it is about as "
         "fast at 64 and faster beyond." in told
@@ -204,22 +215,35 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     sizes_menu(test).set_value("Published sizes").run()
     assert "At 4,096 tokens an H100 in float16 is 2,500 times as fast" in page_text(test)
     assert "(measured for 268 MB: 9.6 GB/s to the GPU, 1.6 GB/s back)" in page_text(test)
-    assert dict(test.query_params) == {"v": "3", "picture": "time"}
+    assert dict(test.query_params) == {"v": "4", "picture": "time"}
 
 
 def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each_other(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    assert sizes_menu(test).value == "8 heads of 64, 2 cores"
-    test.segmented_control(key="timing_other_chart").set_value("memory").run()
-    assert not test.exception and dict(test.query_params) == {"v": "3", "picture": "lines", "chart": "memory"}
-    assert sizes_menu(test).value == "8 heads of 64, 2 cores"
-    assert test.segmented_control(key="timing_chart").value == "memory"
-    test.segmented_control(key="timing_chart").set_value("break-even").run()
-    assert dict(test.query_params) == {} and not test.exception
-    assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on" in page_text(test)
+    sizes, eight = "8 heads of 64, 2 cores", {"v": "4", "heads": "8"}
+    for cores, query in (("16-core", {}), ("2-core", eight)):
+        shown = sizes_menu(test).value
+        test.segmented_control(key="timing_other_chart").set_value("memory").run()
+        assert not test.exception
+        assert dict(test.query_params) == {"v": "4", "picture": "lines", "chart": "memory"} | query
+        assert sizes_menu(test).value == shown and test.segmented_control(key="timing_chart").value == "memory"
+        test.segmented_control(key="timing_chart").set_value("break-even").run()
+        assert dict(test.query_params) == query and not test.exception
+        assert test.segmented_control(key="timing_other_chart").value == "break-even"
+        assert f"An H100 is faster than a {cores} CPU at every length timed, from 64 tokens on" in page_text(test)
+        if cores == "16-core":
+            sizes_menu(test).set_value(sizes).run()
+            assert dict(test.query_params) == eight
+
+
+def test_a_link_of_before_opens_the_break_even_of_8_heads_and_the_lines_of_16():
+    assert TIMED.from_query({"v": "3"})[0] == Timed(heads=(8,), chart="time")
+    assert TIMED.from_query({"v": "3"})[0].has_own_sizes is False
+    assert TIMED.from_query({"v": "3", "heads": "16"})[0].has_own_sizes is True, "which had no break-even of its own"
+    assert TIMED.from_query({"v": "3", "heads": "16", "picture": "time"})[0].has_own_sizes is True
+    assert TIMED.from_query({"v": "4", "picture": "time"})[0].has_own_sizes is False, "published sizes"
 
 
 def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_one_of_their_own(monkeypatch):
@@ -233,7 +257,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
     assert test.segmented_control(key="timing_chart").value == "break-even"
-    assert not test.exception and test.query_params["chart"] == "break-even"
+    assert not test.exception and "chart" not in test.query_params
     told = page_text(test)
     assert (
         "An H100 is faster than a 16-core CPU from 64 tokens on" in told and "times as fast, by unstable times." in told
@@ -270,7 +294,7 @@ def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypa
     test = run()
     sizes_menu(test).set_value("Published sizes").run()
     assert test.query_params["picture"] == "time"
-    sizes_menu(test).set_value("8 heads of 64, 2 cores").run()
+    sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
     assert dict(test.query_params) == {} and test.segmented_control(key="timing_other_chart").value == "break-even"
 
 

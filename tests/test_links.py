@@ -68,7 +68,10 @@ def test_a_shared_picture_of_timings_opens_what_it_opened(shared):
 
 @pytest.mark.parametrize("shared", SHARED["sweeps"], ids=lambda shared: f"timing?{shared['link']}")
 def test_a_sweep_that_was_shared_before_the_picture_is_still_that_sweep(shared):
-    assert TIMED.from_query(query(shared["link"]))[0].sweep == SWEEPS.from_query(query(shared["link"]))[0]
+    then = SWEEPS.from_query(query(shared["link"]))[0]
+    if not shared["link"]:  # the page alone opens with what it opens with now
+        then = replace(then, heads=Timed().heads)
+    assert TIMED.from_query(query(shared["link"]))[0].sweep == then
 
 
 @pytest.mark.parametrize("shared", SHARED["trainings"], ids=lambda shared: f"training?{shared['link']}")

@@ -32,6 +32,13 @@ from tests.timings import GPU, failed_timing, line, make_timing
 
 PAGE = Path(__file__).parents[1] / "pages" / "timing.py"
 LENGTHS = [64, 256, 1024]
+BEFORE = {
+    "v": "4",
+    "picture": "time",
+    "lines": "all",
+    "chart": "time",
+    "heads": "8",
+}  # what a link of the first edition opens
 
 
 def run(query: dict[str, str] | None = None, **before) -> AppTest:
@@ -87,7 +94,7 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     test = run()
     assert not test.exception
     assert "This server has no GPU, and there is no recording of one" in page_text(test)
-    assert "python -m attention.timing --out gpu.json" in page_text(test)
+    assert "python -m attention.timing --heads 16 --out gpu.json" in page_text(test)
     assert "up to 72 cases of sizes and implementations" in page_text(test)
     assert not figures(test)
 
@@ -100,7 +107,7 @@ def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
 
 def test_a_link_carries_the_sweep():
     query = {
-        "v": "3",
+        "v": "4",
         "lengths": "96,4096",
         "masks": "full,causal",
         "dtypes": "bfloat16",
@@ -111,7 +118,7 @@ def test_a_link_carries_the_sweep():
     assert not test.exception
     assert dict(test.query_params) == query
     assert test.multiselect(key="sweep_lengths").value == [96, 4096]
-    assert test.code[0].value.startswith("python -m attention.timing --lengths 96,4096 --masks full,causal")
+    assert test.code[0].value.startswith("python -m attention.timing --lengths 96,4096 --heads 16 --masks full")
 
 
 def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
@@ -135,9 +142,7 @@ def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
     assert not test.exception
     assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in page_text(test)
     assert "'speed' is not a setting of the timings" in page_text(test)
-    assert dict(test.query_params) == {"v": "3", "picture": "time", "lines": "all", "lengths": "64"}, (
-        "as a link from before meant"
-    )
+    assert dict(test.query_params) == BEFORE | {"lengths": "64"}, "as a link from before meant"
 
 
 def test_widgets_move_the_link():
@@ -145,7 +150,7 @@ def test_widgets_move_the_link():
     test.multiselect(key="sweep_lengths").set_value([512, 128]).run()
     test.slider(key="sweep_seconds").set_value(30.0).run()
     test.number_input(key="sweep_threads").set_value(1).run()
-    assert dict(test.query_params) == {"v": "3", "lengths": "128,512", "seconds": "30", "threads": "1"}
+    assert dict(test.query_params) == {"v": "4", "lengths": "128,512", "seconds": "30", "threads": "1"}
     test.multiselect(key="sweep_lengths").set_value([]).run()
     assert "Lengths (tokens) has no value; it needs one." in page_text(test)
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
@@ -237,7 +242,7 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
 
 
 def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
-    test = run(opened=many())
+    test = run({"v": "4", "chart": "time"}, opened=many())
     test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
     test.multiselect(key="timing_lines_Batch").set_value(["batch 3"]).run()
     assert "Showing 4 of 80 lines" in page_text(test)
@@ -255,7 +260,7 @@ def test_a_choice_outlives_a_recording_that_is_taken_away():
     opened = many() | {
         "y.json": read_recording(write_recording(line(LENGTHS, [1.0] * 3, dtype="float16", **GPU)), "y.json")
     }
-    test = run(opened=opened)
+    test = run({"v": "4", "chart": "time"}, opened=opened)
     test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
     assert "Showing 1 of 81 lines" in page_text(test)
     test.button(key="remove_y.json").click().run()
@@ -325,7 +330,7 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     test = run({"seconds": "600"})
     assert "seconds=600 exceeds the limit of this server: set to 10." in page_text(test)
-    assert dict(test.query_params) == {"v": "3", "picture": "time", "lines": "all", "seconds": "10"}
+    assert dict(test.query_params) == BEFORE | {"seconds": "10"}
     assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
     assert "exceeds the limit of this server" not in page_text(run()), "who asked for nothing is told nothing"
 
@@ -460,7 +465,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     test = run(SERVED | {"heads": "3"})
     assert sizes_menu(test).value == "Your own"
     sizes_menu(test).set_value("Published sizes").run()
-    assert dict(test.query_params) == {"v": "3", "picture": "time"} and "No CPU timing yet" in headline(test)
+    assert dict(test.query_params) == {"v": "4", "picture": "time"} and "No CPU timing yet" in headline(test)
     assert "Your own" not in sizes_menu(test).options
 
 
@@ -498,18 +503,18 @@ def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches
 def test_a_link_has_the_chart_that_is_chosen_and_an_embedded_page_shows_it_with_its_finding(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
-    test = run({"v": "3", "picture": "lines"})
+    test = run({"v": "4", "picture": "lines"})
     test.segmented_control(key="timing_chart").set_value("transfer").run()
     query = dict(test.query_params)
-    assert query == {"v": "3", "picture": "lines", "chart": "transfer"}
+    assert query == {"v": "4", "picture": "lines", "chart": "transfer"}
     again = run(query)
-    assert "the copy to an H100 and back takes 87.6% of the time" in headline(again) and headline(again) == headline(
+    assert "the copy to an H100 and back takes 80.7% of the time" in headline(again) and headline(again) == headline(
         test
     )
     monkeypatch.setattr("attention.ui.session.present.is_embedded", lambda: True)
     alone = run(query)
     (figure,) = figures(alone)
-    assert "timing_transfer" in figure.proto.id and "back takes 87.6% of the time" in page_text(alone)
+    assert "timing_transfer" in figure.proto.id and "back takes 80.7% of the time" in page_text(alone)
 
 
 def test_a_menu_sets_sizes_that_are_asked_for():
@@ -517,7 +522,7 @@ def test_a_menu_sets_sizes_that_are_asked_for():
     sizes_menu(test).set_value("Decoding, 16 cores").run()
     assert sizes_menu(test).value == "Decoding, 16 cores"
     assert headline(test).startswith("One token of 16 heads of 128 against 8,192 keys, bfloat16")
-    assert (test.query_params["queries"], test.query_params["heads"]) == ("1", "16")
+    assert (test.query_params["queries"], test.query_params["d_heads"]) == ("1", "128")
 
 
 def test_an_opened_file_of_a_cpu_is_compared_with_a_gpu_that_was_recorded_at_its_sizes():

@@ -1,6 +1,6 @@
 """From which length on a GPU is faster than a CPU, for one text: without the copy of the data, and with it.
 
-Both were timed at the sizes that a measurement has by default, in one dtype. Nothing here is published or assumed: the copy is
+Both were timed at the sizes of one sweep, those by default, in one dtype. Nothing here is published or assumed: the copy is
 timed as well.
 """
 
@@ -226,9 +226,12 @@ class BreakEven:
         )
 
 
-def break_even(timings: Iterable[Timing]) -> BreakEven | None:
-    """Returns the break-even of the first GPU and CPU with stable times at two common lengths or more; None if none have."""
-    timings = [each for each in comparison.with_times(timings) if is_like(each, Sweep())]
+def break_even(timings: Iterable[Timing], sweep: Sweep) -> BreakEven | None:
+    """Returns the break-even at the sizes of a sweep, of the first GPU and CPU with stable times at two common lengths or more.
+
+    None if there are no such devices.
+    """
+    timings = [t for t in comparison.with_times(timings) if t.length in sweep.lengths and is_like(t, sweep)]
     like = [each for each in timings if each.implementation in ONE_KERNEL]
     lines = sorted(cpu_gpu_series.timed_lines(like), key=_is_recorded)  # measured now first
     cpus = [line for line in lines if line[0].device == "cpu"]

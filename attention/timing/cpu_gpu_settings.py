@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from attention.settings import Settings, asking, axis, choice
 from attention.timing.data_sheets import BUSES, DATA_SHEETS
 from attention.timing.published import methods
-from attention.timing.sweep import Sweep, format_axis_value
+from attention.timing.sweep import SWEEPS, Sweep, format_axis_value
 
 FASTEST = "fastest"
 BREAK_EVEN = "break-even"  # of one text a picture; of other sizes a chart of their lines
 LINES = "lines"  # the charts of one text, line by line
+ONE_TEXT_HEADS = (16,), (8,)  # heads of 64 whose break-even for one text was recorded, those of the default first
+SIZES = (
+    "lengths", "heads", "d_heads", "batches", "queries", "kv_heads", "windows", "tokens", "masks", "dtypes", "passes",
+)  # fmt: skip
 CHARTS = ("time", "speed-up", "memory", "transfer", "roofline", BREAK_EVEN)  # line by line
 PASSES = ("forward", "forward + backward")
 METHODS = (
@@ -38,7 +42,7 @@ class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
     picture: str = choice(BREAK_EVEN, (BREAK_EVEN, LINES, "time", "times faster", "rate", "limits"), "Chart", "Break-even: from which length a GPU is faster. Time: per call, or as a ratio to the CPU's. Rate: operations per second. Limits: the rate and its limits.")
-    chart: str = choice("time", CHARTS, "Chart line by line", "Time per call, or as a ratio to the CPU's. Memory beyond the inputs. Share of the copy. Rate and its limits. Break-even of other sizes than one text.")
+    chart: str = choice(BREAK_EVEN, CHARTS, "Chart line by line", "Break-even: from which length a GPU is faster. Time per call, or as a ratio to the CPU's. Memory beyond the inputs. Share of the copy. Rate and its limits.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")
@@ -59,6 +63,7 @@ class CpuGpuSettings:
 class Timed(Sweep, CpuGpuSettings):
     """All settings in a link of the Timing page: those of a sweep, those of CPU against GPU, and the custom question."""
 
+    heads: tuple[int, ...] = field(default=ONE_TEXT_HEADS[0], metadata={"knob": SWEEPS.knobs["heads"]})
     ask: str = asking()
 
     def __post_init__(self) -> None:
@@ -74,6 +79,21 @@ class Timed(Sweep, CpuGpuSettings):
     def versus(self) -> CpuGpuSettings:
         """The settings of CPU against GPU."""
         return CpuGpuSettings(**_own(CpuGpuSettings, vars(self)))
+
+    @property
+    def has_own_sizes(self) -> bool:
+        """Whether sizes were set, so that the page shows the lines of a sweep unless the published sizes are what was set.
+
+        Links of earlier editions have another default `chart`: those with 16 heads open the lines, as they always did.
+        """
+        return not is_one_text(self.sweep) or (self.heads == ONE_TEXT_HEADS[0] and self.chart != BREAK_EVEN)
+
+
+def is_one_text(sweep: Sweep) -> bool:
+    """Whether the sizes of a sweep are those by default, with the heads of one of the two recorded break-evens of one text."""
+    return sweep.heads in ONE_TEXT_HEADS and all(
+        getattr(sweep, name) == getattr(Sweep(), name) for name in SIZES if name != "heads"
+    )
 
 
 def _own(kind: type[Sweep] | type[CpuGpuSettings], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,8 +114,18 @@ def _nearest(values: Mapping[str, Any]) -> tuple[Timed, list[str]]:
     return Timed(**{**values, "method": FASTEST}), [f"There are no published figures of {method} for {work}; the fastest method is shown."]
 
 
-EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all", "picture": "time"}, {"picture": "time"}, {})  # earlier defaults that have changed since
-VERSUS = Settings(CpuGpuSettings, "CPU against GPU", prefix="sweep_", editions=EDITIONS)
+EDITIONS: tuple[dict[str, Any], ...] = (  # earlier defaults that have changed since
+    {"lines": "all", "picture": "time", "chart": "time", "heads": (8,)},
+    {"picture": "time", "chart": "time", "heads": (8,)},
+    {"chart": "time", "heads": (8,)},
+    {},
+)
+VERSUS = Settings(
+    CpuGpuSettings,
+    "CPU against GPU",
+    prefix="sweep_",
+    editions=tuple({name: value for name, value in each.items() if name != "heads"} for each in EDITIONS),
+)
 TIMED = Settings(
     Timed,
     "the timings",

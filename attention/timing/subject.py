@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.answers import Answer, answers, untimed
 from attention.timing.break_even import break_even
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed, is_one_text
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Case, Sweep, is_like
-
-SIZES = (
-    "lengths", "heads", "d_heads", "batches", "queries", "kv_heads", "windows", "tokens", "masks", "dtypes", "passes",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Subject:
     def is_timed(self) -> bool:
         """Whether there are timings of the sweep, or it has nothing that was set."""
         timed = comparison.with_times(self.timings)
-        return any(is_like(timing, self.sweep, any_dtype=True) for timing in timed) or not is_set(self.sweep)
+        return any(is_like(timing, self.sweep, any_dtype=True) for timing in timed) or is_one_text(self.sweep)
 
     @property
     def answers(self) -> list[Answer]:
@@ -82,7 +78,7 @@ def subject(
         of_length = not set_sizes or each.length in sweep.lengths
         return same or (of_length and is_like(each, sweep, in_browser and _is_float32_cpu(each)))
 
-    is_own = is_set(sweep) and not _is_of_the_picture(timed)
+    is_own = timed.has_own_sizes and not _is_of_the_picture(timed)
     set_sizes = is_own or timed.picture == LINES
     known = [*measured_here, *filter(belongs, shipped)]
     if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
@@ -96,17 +92,11 @@ def subject(
 def _joins_break_even(timed: Timed, mine: list[Timing], known: list[Timing]) -> bool:
     """Whether what the visitor measured, and did not open, becomes a line of the break-even, which the page shows."""
     measured = all(not each.source or each.source == BROWSER for each in mine)
-    return timed.picture in (BREAK_EVEN, LINES) and measured and break_even([*mine, *known]) is not None
+    return timed.picture in (BREAK_EVEN, LINES) and measured and break_even([*mine, *known], timed.sweep) is not None
 
 
 def _is_float32_cpu(timing: Timing) -> bool:
     return (timing.device, timing.dtype) == ("cpu", "float32")
-
-
-def is_set(sweep: Sweep) -> bool:
-    """Whether a sweep has sizes, a mask, a dtype or a pass other than by default."""
-    first = Sweep()
-    return any(getattr(sweep, name) != getattr(first, name) for name in SIZES)
 
 
 def _is_of_the_picture(timed: Timed) -> bool:

@@ -192,6 +192,6 @@ def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, lin
         reset(tab)
         line.answer(tab.page)
         seconds.press("ArrowRight")
-    tab.page.wait_for_url("**/timing?v=3&seconds=31")
+    tab.page.wait_for_url("**/timing?v=4&seconds=31")
     expect(seconds).to_have_value("31")
     tab.page.goto(f"{tab.server.url}/heads")

@@ -106,7 +106,7 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     times = [
         each.seconds * by for each, by in zip(sorted(cpu, key=lambda each: each.length), (2, 0.5, 0.25), strict=True)
     ]
-    tab = visit("timing")
+    tab = visit("timing?v=3")
     open_recording(tab.page, "gpu.json", write_recording(line([256, 512, 1024], times, **GPU)))
     finding = tab.page.locator(".st-key-finding").last
     said = "Test GPU is faster than a 2-core CPU from about 362 tokens on; at 1,024 it is 4 times as fast."

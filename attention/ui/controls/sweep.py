@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, TIMED, Timed, is_published
-from attention.timing.subject import SIZES, is_set
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, SIZES, TIMED, Timed, is_published
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -85,11 +84,11 @@ def look(sweep: Timed) -> tuple[Any, ...]:
 
 def _fixed_chart(sweep: Timed, has_opened: bool) -> str:
     """Which chart has other sizes than those of the controls; empty if it follows them, as it does for opened recordings."""
-    if sweep.picture == LINES or has_opened or is_set(sweep):
+    if sweep.picture == LINES or has_opened or sweep.has_own_sizes:
         return ""
     if sweep.picture != BREAK_EVEN:
         return PAPERS
-    return BREAK_EVEN if results.timing.ships_break_even() else ""
+    return BREAK_EVEN if results.timing.ships_break_even(sweep.sweep) else ""
 
 
 def _widget(name: str, sweep: Sweep, change: Change, fixed: str) -> None:

@@ -27,9 +27,9 @@ def unreadable_recordings() -> list[str]:
     return _load_shipped()[1]
 
 
-def ships_break_even() -> bool:
-    """Whether the shipped timings have a break-even, with which the page then opens."""
-    return break_even(shipped_timings()) is not None
+def ships_break_even(sweep: Sweep) -> bool:
+    """Whether the shipped timings have a break-even at the sizes of a sweep."""
+    return break_even(shipped_timings(), sweep) is not None
 
 
 @cache

@@ -97,7 +97,7 @@ def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
         draw_finding(escape(finding or found.answers[0].headline))
         timing_results.draw_alone(found.timings, found.cases)
     else:
-        timing_versus.draw_alone(timed.versus, others)
+        timing_versus.draw_alone(timed, others)
 
 
 def _subject(timed: Timed) -> Subject:

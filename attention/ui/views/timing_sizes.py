@@ -11,19 +11,19 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, Timed
-from attention.timing.subject import SIZES, Subject
-from attention.timing.sweep import Case, Sweep
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, ONE_TEXT_HEADS, SIZES, Timed
+from attention.timing.subject import Subject
+from attention.timing.sweep import Case
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.text import timing as text
 
-FIRST: dict[str, Any] = {name: getattr(Sweep(), name) for name in SIZES}
+FIRST: dict[str, Any] = {name: getattr(Timed(), name) for name in SIZES}
 WIDE = {"heads": (16,), "d_heads": (128,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
-ONE_TEXT, PUBLISHED, OWN = text.SIZES
+*ONE_TEXT, PUBLISHED, OWN = text.SIZES
 OFFERED: dict[str, dict[str, Any]] = {
-    ONE_TEXT: FIRST | {"picture": LINES},
-    PUBLISHED: FIRST | {"picture": "time"},
+    **{name: FIRST | {"heads": heads, "picture": LINES} for name, heads in zip(ONE_TEXT, ONE_TEXT_HEADS, strict=True)},
+    PUBLISHED: FIRST | {"picture": "time", "chart": BREAK_EVEN},
     "16 heads of 128, 16 cores": FIRST | WIDE | {"masks": ("causal",)},
     "Decoding, 16 cores": FIRST | WIDE | {"queries": (1,)},
     "Decoding, GQA, 16 cores": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
@@ -53,9 +53,10 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         if sizes == PUBLISHED:
             _published(timed)
         else:
-            first = [BREAK_EVEN] * (sizes == ONE_TEXT)
-            is_plain = BREAK_EVEN not in charts or all(getattr(timed, key) == value for key, value in FIRST.items())
-            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, sizes == ONE_TEXT and is_plain)
+            first = [BREAK_EVEN] * (sizes in ONE_TEXT)
+            is_plain = sizes in ONE_TEXT and all(getattr(timed, name) == OFFERED[sizes][name] for name in SIZES)
+            one_text = sizes if is_plain or (sizes in ONE_TEXT and BREAK_EVEN not in charts) else ""
+            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, one_text)
 
 
 def settings_text(shown: Sequence[Case]) -> str:
@@ -68,9 +69,9 @@ def settings_text(shown: Sequence[Case]) -> str:
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     """The name of the sizes that the page shows."""
     if not found.follows:
-        return ONE_TEXT if crosses else PUBLISHED
+        return ONE_TEXT[ONE_TEXT_HEADS.index(timed.heads)] if crosses else PUBLISHED
     own = {name: getattr(timed, name) for name in NAMED}
-    others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name == ONE_TEXT))
+    others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name in ONE_TEXT))
     return next((name for name in others if {key: OFFERED[name][key] for key in NAMED} == own), OWN)
 
 
@@ -95,8 +96,8 @@ def _set_sizes(key: str, shown: str, chart: str) -> None:
     if name == PUBLISHED:
         pictures = {of_lines: picture for picture, of_lines in LIKE_PUBLISHED.items()}
         page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})
-    elif name == ONE_TEXT and chart == BREAK_EVEN:
-        page.change(**FIRST, picture=BREAK_EVEN, chart=TIME)
+    elif name in ONE_TEXT and chart == BREAK_EVEN:
+        page.change(**OFFERED[name] | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
     else:
         page.change(**OFFERED[name], chart=chart)
 
@@ -119,17 +120,17 @@ def follow(timed: Timed) -> None:
     page.widgets()[CHART] = timed.chart
 
 
-def choose_chart(offered: list[str], crosses: bool = False, of_one_text: bool = False) -> None:
+def choose_chart(offered: list[str], crosses: bool = False, one_text: str = "") -> None:
     """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one.
 
-    `of_one_text`: whether the break-even is that of one text, with which the page opens, rather than of what was ticked.
+    `one_text`: the sizes of one text of which the break-even is, empty if it is one of what was ticked.
     """
     key = OTHER if crosses else CHART
     if crosses or page.widgets().get(key) not in offered:
         page.widgets()[key] = BREAK_EVEN if crosses else "time"
     named, chosen = text.PICTURES | text.CHART_NAMES, page.widgets()[key]
     offered = [name for name in offered if name != (TIME if chosen == RATIO else RATIO)]
-    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key, of_one_text), "width": "content"}
+    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key, one_text), "width": "content"}
     st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
 
 
@@ -145,12 +146,12 @@ def _switch_ratio() -> None:
     page.change(chart=TIME if page.widgets().get(CHART) == RATIO else RATIO)
 
 
-def _set_chart(key: str, of_one_text: bool) -> None:
+def _set_chart(key: str, one_text: str) -> None:
     """Shows the break-even, or another chart of the same sizes."""
     chosen = page.widgets()[key]
-    if of_one_text and chosen == BREAK_EVEN:
-        page.change(**FIRST, picture=BREAK_EVEN, chart=TIME)
+    if one_text and chosen == BREAK_EVEN:
+        page.change(**OFFERED[one_text] | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
     elif key == OTHER and chosen in CHARTS:
-        page.change(**OFFERED[ONE_TEXT], chart=chosen)
+        page.change(picture=LINES, chart=chosen)
     elif chosen in CHARTS:
         page.change(chart=chosen)
