@@ -205,22 +205,19 @@ def test_the_finding_is_true_of_what_is_shown():
     largest = format_percent(row(sentence="account", temperature=4.0).max().item())
     assert f"a weight of **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
-    assert "In all six layers together" not in words(test)  # that is recorded with the model's own temperature
-    assert "**After all six layers,** the closest of these words is “money” (0.678), as before (" in words(test)
-    assert "; “account” gains most." in words(test)
+    assert text.WITH_SETTINGS.format(said="this head ") in words(test)
+    after = "**After all six layers,** the closest of these words is “money” (0.678), as before (0.373); “account” gains most."
+    assert any(label.startswith(after) for label in folds(test))
     test.select_slider(key="story_temperature").set_value(1.0).run()
-    assert "In all six layers together, “bank” comes much closer to **“account”** than to “river”." in words(test)
-    found = moves("account", SENTENCES["account"].word, row(sentence="account"))
-    changes = {move.word: move.layers - move.before for move in found}
-    assert max(changes.values()) == changes["account"] > 3 * changes["river"]
-    assert changes["river"] == min(changes.values())
-    test.button_group(key="story_sentence").set_value("river").run()
-    assert (
-        "“bank” was closer to “money” than to **“river”**; after all six layers, it is the other way round."
-        in words(test)
-    )
+    for sentence in ("account", "river"):
+        test.button_group(key="story_sentence").set_value(sentence).run()
+        found = {move.word: move.change for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
+        assert max(found, key=found.__getitem__) == sentence, "the word that the reader expects"
+        rises = format_change(found[sentence], plus=False, places=3)
+        assert f"This head moves “bank” most towards **“{sentence}”**: their cosine rises by {rises}." in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
-    assert text.MOVES_AWAY.format(query="“bank”") in words(test) and not test.exception
+    away = text.MOVES_AWAY.format(query="“bank”")
+    assert text.WITH_SETTINGS.format(said=away) in words(test) and not test.exception
 
 
 def test_another_sentence_has_its_word_selected():
@@ -236,7 +233,8 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none(changed, ends
     said = words(visit({ENTRY: "~".join(["step.take over", *(f"{name}.{value}" for name, value in changed.items())])}))
     changes = [move.change for move in moves("river", 5, row(**changed))]
     assert (min(changes), max(changes)) == pytest.approx(ends, abs=5e-5)
-    assert text.MOVED_TO_NONE.format(least=0.005) in said and "**This head alone:** most" not in said
+    headline = text.MOVES_AWAY if ends[1] < 0 else text.MOVES_LITTLE
+    assert headline.format(query="“bank”") in said and "most towards" not in said
 
 
 @pytest.mark.parametrize(("change", "said"), [(-0.0049, text.MOVED_TO_NONE), (-0.0044, text.MOVED_TOO_LITTLE)])
@@ -272,7 +270,7 @@ def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings
     assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
 
 
-def test_at_changed_settings_the_headline_of_combine_is_about_this_head():
+def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings():
     for changes, said in (
         ((0.006, -0.01), text.MOVES),
         ((0.004, -0.01), text.MOVES_LITTLE),
@@ -281,9 +279,9 @@ def test_at_changed_settings_the_headline_of_combine_is_about_this_head():
         found = [
             Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
         ]
-        assert start_steps._altered_finding(found, "“bank”") == said.format(
-            query="“bank”", closer="sat", change="+0.006"
-        )
+        told = said.format(query="“bank”", closer="sat", change="0.006")
+        assert start_steps._move_finding(found, "“bank”", True) == f"With these settings, {told}"
+        assert start_steps._move_finding(found, "“bank”", False) == f"T{told[1:]}"
 
 
 def test_a_change_that_rounds_to_zero_has_no_sign():
@@ -294,13 +292,14 @@ def test_a_change_that_rounds_to_zero_has_no_sign():
 @pytest.mark.parametrize(
     ("query", "headline"),
     [
-        (2, "Of the words compared, “sat” is closest to **“on”**, before and after all six layers."),
-        (8, "“river” is closest to **“bank”**, before and after all six layers."),
+        (2, "**36.2%** of what this head adds to “sat” comes from “[CLS]”."),
+        (6, "**16.7%** of what this head adds to “of” comes from “of” itself."),
+        (8, "**17.3%** of what this head adds to “river” comes from “bank”."),
     ],
 )
 def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):
     test = visit({ENTRY: f"step.take over~query.{query}"})
-    assert headline in words(test) and "**After all six layers,**" in words(test)
+    assert headline in words(test) and any(label.startswith("**After all six layers,**") for label in folds(test))
     assert not test.exception and len(test.get("vega_lite_chart")) == 3
 
 
@@ -314,13 +313,24 @@ def test_the_stops_of_the_temperature_have_that_of_a_link_and_most_of_them_are_i
 
 
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
-    said = words(visit({ENTRY: "step.take over~mask.causal"}))
+    changed = visit({ENTRY: "step.take over~mask.causal"})
     recorded = text.AS_RECORDED.format(
         said="**After all six layers,** the closest of these words is “river” (0.602); before, “money” (0.347)."
     )
-    assert recorded in said
-    usual = words(visit({ENTRY: "step.take over"}))
-    assert "**This head alone:** most towards “river” (+" in usual and "the model's own settings" not in usual
+    assert recorded in folds(changed)
+    usual = visit({ENTRY: "step.take over"})
+    assert "most towards **“river”**" in words(usual) and "the model's own settings" not in " ".join(folds(usual))
+
+
+def test_the_largest_weight_is_called_so_where_it_is_less_than_half():
+    weak, itself = (words(visit({ENTRY: f"query.{query}"})) for query in (8, 6))
+    assert "“river” puts the largest part of its weight, **17.3%**, on “bank”." in weak
+    assert "“of” puts the largest part of its weight, **16.7%**, on itself." in itself
+
+
+def folds(test: AppTest) -> list[str]:
+    """The labels of what is folded."""
+    return [each.label for each in test.expander]
 
 
 def score_table(packed: str) -> list[list[str]]:

@@ -80,19 +80,23 @@ def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature
 def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_place(visit, sentence):
     tab = visit(f"/?start=sentence.{sentence}")
     page, tops = tab.page, set()
+    charts = page.locator(".stVegaLiteChart").locator("visible=true")
     page.set_viewport_size({"width": 1280, "height": 800})
     for step in ("Look", "Weigh", "Combine"):
         page.get_by_role("radio", name=step).click()
         if step == "Combine":
-            expect(page.locator(".stVegaLiteChart svg")).to_have_count(3)
+            expect(charts).to_have_count(2)
         tab.still()
         tops.add(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     assert len(tops) == 1
-    boxes = [chart.bounding_box() for chart in page.locator(".stVegaLiteChart").all()]
-    assert max(box["y"] + box["height"] for box in boxes) <= 800, "before and after all layers"
+    fold = page.locator("[data-testid=stExpander]", has_text="After all six layers").first
+    boxes = [part.bounding_box() for part in (*charts.all(), fold)]
+    assert max(box["y"] + box["height"] for box in boxes) <= 800, "and what all layers do"
     bars = page.locator(".stVegaLiteChart").nth(1).locator(".mark-rect path[aria-label]")
     fills = {bar.get_attribute("aria-label").split("change: ")[1][0]: bar.get_attribute("fill") for bar in bars.all()}
     assert fills.keys() == {"+", "−"} and fills["+"] != fills["−"], "the two signs have two colours"
+    fold.locator("summary").click()
+    expect(charts).to_have_count(3)
 
 
 def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):

@@ -48,13 +48,15 @@ function setLabels(map, tokens, step) {
 }
 
 /**
- * Returns the cell under the pointer, null beside the map.
+ * Returns the cell under the pointer, the row alone at its label, and null elsewhere.
  * @param {Sentence} sentence
  * @param {MouseEvent} event
+ * @returns {import("./sentence_head.js").Pointed | null}
  */
 export function spotUnder({ map, data }, event) {
   const box = find(map, "canvas").getBoundingClientRect();
   const row = Math.floor(((event.clientY - box.top) / box.height) * data.rows);
   const column = Math.floor(((event.clientX - box.left) / box.width) * data.columns);
-  return row < 0 || column < 0 || row >= data.rows || column >= data.columns ? null : { row, column };
+  if (row < 0 || row >= data.rows || column >= data.columns) return null;
+  return { row, column: column < 0 ? null : column };
 }

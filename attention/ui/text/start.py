@@ -3,17 +3,19 @@
 TITLE = "What does attention do to a word?"
 FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
+MOST = "{query} puts the largest part of its weight, **{weight}**, on {key}."  # if that is less than half
+MOST_ITSELF = "{query} puts the largest part of its weight, **{weight}**, on itself."
 WEIGHED = "{query} has its largest {visible}score with {key}: a weight of **{weight}**{temperature}."
 WEIGHED_ITSELF = "{query} has its largest {visible}score with itself: a weight of **{weight}**{temperature}."
 VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger scores
 AT_TEMPERATURE = " at temperature {temperature}"
-BECOMES = "{query} was closer to “{first}” than to **“{last}”**; after all six layers, it is the other way round."
-STAYS = "In all six layers together, {query} comes much closer to **“{most}”** than to “{least}”."
-MOVES = "With these settings, this head moves {query} most towards **“{closer}”** ({change})."
-MOVES_LITTLE = "With these settings, this head hardly moves {query} towards any of these words."
-MOVES_AWAY = "With these settings, this head moves {query} a little away from each of these words."
+TAKES = "**{weight}** of what this head adds to {query} comes from {key}{temperature}."
+TAKES_ITSELF = "**{weight}** of what this head adds to {query} comes from {query} itself{temperature}."
+MOVES = "this head moves {query} most towards **“{closer}”**: their cosine rises by {change}."
+MOVES_LITTLE = "this head hardly moves {query} towards any of these words."
+MOVES_AWAY = "this head moves {query} a little away from each of these words."
+WITH_SETTINGS = "With these settings, {said}"
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
-CLOSEST = "Of the words compared, {query} is closest to **“{most}”**, before and after all six layers."
 BADGE = ":green-badge[Computed by a trained model: MiniLM, layer 0, head 4]"
 SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
@@ -29,7 +31,7 @@ PROVENANCE = (
 )
 OTHER_HEADS = (
     " From “bank”, {found} of the {heads} heads puts its largest weight on “river” in one sentence and on “account” in the "
-    "other; {others} do not."
+    "other; the other {others} do not."
 )
 STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
@@ -106,7 +108,7 @@ TAKE_OVER = (
 MIX_ALT = "Bars in a row: the weight of each token in what the selected token takes"
 OTHERS = "{count} others"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
-WITHIN = "**Which words of its sentence does {query} move towards?**"
+WITHIN = "**Which words does {query} move towards?** Compared: words of its sentence with large weights."
 COSINE = " A cosine of 1 is the same direction."
 MOVED = "**This head alone:** most towards “{closer}” ({change})."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"

@@ -19,6 +19,7 @@ from attention.ui.text import start as text
 DIVISORS = {"1/sqrt(d_head)": sqrt, "1/d_head": float, "none": lambda _: 1.0}  # of a score, given d_head
 TOP = 3  # tokens whose scores are shown
 READABLE = log(1e6)  # scaled scores up to it have an exponential that can be read
+LEAST_PLACES = 4  # decimal places of products and scores, enough for most tokens
 MORE_PLACES = 6  # decimal places that a row of numbers has more at most
 
 
@@ -111,7 +112,7 @@ def _choices(total: float) -> Iterator[tuple[int, int, int]]:
     """Decimal places, those with the fewest digits first."""
     more = sorted(product(range(MORE_PLACES), repeat=3), key=sum)
     least = max(0, 4 - len(f"{total:.0f}"))
-    return ((3 + each[0], 3 + each[1], least + each[2]) for each in more if each[0] >= each[1])
+    return ((LEAST_PLACES + each[0], LEAST_PLACES + each[1], least + each[2]) for each in more if each[0] >= each[1])
 
 
 def _agrees(row: Row, divisor: float, readable: bool, places: Places) -> bool:

@@ -41,6 +41,7 @@ from attention.ui.views import card_bar
 from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
 LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
+HALF = 0.5
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -86,32 +87,28 @@ def finding(story: Story, trace: Trace) -> str:
     if not float(row.sum()):
         return text.NOTHING.format(query=name)
     step = "look" if card_bar.is_waiting() else story.step
-    found = _moves(story, trace) if step == "take over" else []
-    if found and story.altered:
-        return _altered_finding(found, name)
-    if len(found) > 1:
-        first, after = _closest(found)
-        if first.word != after.word:
-            return text.BECOMES.format(query=name, first=first.word, last=after.word)
-        if not _is_of_the_story(story, query):
-            return text.CLOSEST.format(query=name, most=after.word)
-        least, *_, most = sorted(found, key=lambda move: move.layers - move.before)
-        return text.STAYS.format(query=name, most=most.word, least=least.word)
+    if step == "take over" and _is_of_the_story(story, query):
+        return _move_finding(_moves(story, trace), name, bool(story.altered))
     most = int(row.argmax())
     said = text.FINDING if most != query else text.ITSELF
+    if float(row[most]) < HALF:
+        said = text.MOST if most != query else text.MOST_ITSELF
     if step == "weigh":
         said = text.WEIGHED if most != query else text.WEIGHED_ITSELF
+    if step == "take over":
+        said = text.TAKES if most != query else text.TAKES_ITSELF
     changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
     return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed, visible=visible)
 
 
-def _altered_finding(found: list[Move], query: str) -> str:
-    """How this head moves the selected token with other settings than the model's own."""
+def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
+    """How this head moves the selected token, by default or with other settings than the model's own."""
     closer, change = _most_towards(found)
     template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
-    return template.format(query=query, closer=closer, change=format_change(change, places=3))
+    said = template.format(query=query, closer=closer, change=format_change(change, plus=False, places=3))
+    return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
 
 
 def _most_towards(found: list[Move]) -> tuple[str, float]:
@@ -249,7 +246,7 @@ def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
     asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
     st.markdown(asked + text.COSINE, help=text.AS_READ if is_story else text.WITHIN_AS_READ)
-    _draw_step(found, "" if is_story else _not_towards(trace, found))
+    _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
 
 
 def _not_towards(trace: Trace, found: list[Move]) -> str:
@@ -260,12 +257,13 @@ def _not_towards(trace: Trace, found: list[Move]) -> str:
     return text.NOT_TOWARDS.format(key=key) if key in away and change >= LEAST else ""
 
 
-def _draw_step(found: list[Move], more: str) -> None:
-    """Draws the small step of this head, on an axis of its own, below a sentence with `more`."""
+def _draw_step(found: list[Move], said: str) -> None:
+    """Draws the small step of this head, on an axis of its own, below what is said of it unless the headline has that."""
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
     rows = [{"word": move.word, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
-    st.markdown(_move_sentence(found) + more)
+    if said:
+        st.markdown(said)
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
@@ -297,9 +295,10 @@ def _after_layers(story: Story, found: list[Move]) -> None:
         cosine=_cosine_text(after.layers),
         gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
     )
-    meant = terms.explanation("layer", "feed-forward layer")
-    st.markdown(_as_recorded(story, said), help=f"{text.WITH_ALL} {_rise_sentence(found)} {meant}".strip())
-    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+    with st.expander(_as_recorded(story, said)):
+        _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+        meant = terms.explanation("layer", "feed-forward layer")
+        st.caption(f"{text.WITH_ALL} {_rise_sentence(found)}".strip(), help=meant)
 
 
 def _closest(found: list[Move]) -> tuple[Move, Move]:
