@@ -1,13 +1,13 @@
 // The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
-import { cellAt, greatest, height as heightOf, LEAST, MASKED, number, ZERO } from "./cells.js";
+import { greatest, height as heightOf, LEAST, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { NEARLY_ALL, share, timesEven } from "./uniform.js";
 import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
-import { keyTokens, shortName } from "./heads_grid_square.js";
+import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  cellText, FULLY_MASKED, headAndCell, largest, notSelected, numberTitle, pairTexts, pooledText, PREVIEW, rowName, rowSum,
-  spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
+  asMuch, cellText, FULLY_MASKED, headAndCell, largest, notSelected, numberTitle, pairTexts, pooledText, PREVIEW, rowName,
+  rowSum, spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -18,7 +18,6 @@ import {
 
 const TABLE = 50;
 const FAINT = 0.001;  // of a row: a smaller weight of a training is no number that says something
-
 const NEARLY = 0.95;  // of the largest weight of a row: bars of as much look equal
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
@@ -122,8 +121,21 @@ function totalOf(data, cell) {
  */
 function sentence(data, cell) {
   const [query, key] = namePair(data, cell), masked = cell.code === MASKED, sides = Boolean(data.sides);
-  const alone = sides && !masked ? onlyIn(cell.code) : "";
-  return cellText({ query, key, weight: roughly(data, cell) || numberOf(data, cell), masked, rest: data.rest, sides, alone });
+  const alone = sides && !masked ? onlyIn(cell.code) : "", rough = roughly(data, cell), weight = rough || numberOf(data, cell);
+  const isExact = !sides && !rough && data.tile === 1 && cell.weight > 0;
+  const others = isExact ? withNumberOf(data, cell).filter((other) => other.key !== cell.key) : [];
+  const also = others.length ? asMuch({ key: namePair(data, others[0])[1], count: others.length }) : "";
+  return cellText({ query, key, weight, masked, rest: data.rest, sides, alone, also });
+}
+
+/**
+ * Returns the visible cells of the row of a cell that have the same number, itself included.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function withNumberOf(data, cell) {
+  const same = numberOf(data, cell);
+  return rowCells(data, cell).filter((other) => other.code !== MASKED && numberOf(data, other) === same);
 }
 
 /**
@@ -195,14 +207,6 @@ export function cellSentence(data, cell) {
 }
 
 /**
- * @param {GridData} data
- * @param {Cell} cell
- */
-function rowCells(data, { head, row }) {
-  return Array.from({ length: data.columns }, (_, column) => cellAt(data, head, row, column));
-}
-
-/**
  * Draws the row as bars, relative to its largest weight; on the scale “log” at their positions on it. Negative weights go
  * down from a line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
  * @param {Grid} grid
@@ -236,8 +240,7 @@ export function setSpread(grid, cell) {
   const first = data.tile > 1 ? cell.row * data.tile : cell.query;
   setEnds(grid, top);
   const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
-  const ties = seen.filter((other) => numberOf(data, other) === weight);
-  const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
+  const ties = withNumberOf(data, top), keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
   const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
   const most = top.weight ? largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) }) : "";

@@ -1,6 +1,6 @@
 // A square of the grid: its size, its cells, and the labels beside it. Sizes are whole CSS pixels.
 
-import { number, paint, weightsOf } from "./cells.js";
+import { cellAt, number, paint, weightsOf } from "./cells.js";
 import { createElement, find } from "./elements.js";
 import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
@@ -23,6 +23,15 @@ const DOT = 17;  // width of what stands beside the words of a caption
  */
 export function keyTokens({ tokens, key_tokens }) {
   return key_tokens ?? tokens;
+}
+
+/**
+ * Returns the cells of the row of a cell.
+ * @param {GridData} data
+ * @param {import("./cells.js").Cell} cell
+ */
+export function rowCells(data, { head, row }) {
+  return Array.from({ length: data.columns }, (_, column) => cellAt(data, head, row, column));
 }
 
 /**

@@ -11,6 +11,7 @@
  * @property {string | null | undefined} rest
  * @property {boolean} sides
  * @property {string} alone
+ * @property {string} also  other keys with the same weight; empty without any
  */
 
 // The lines of the readout. To add one, write it here and in LINES of heads_grid_readout.js, and its text in `setReadout`. A
@@ -157,11 +158,16 @@ export function pairTexts({ query, key }) {
   return [query.startsWith("“") ? query : `query ${query}`, key.startsWith("“") ? key : `key ${key}`];
 }
 
+/** @param {{ key: string, count: number }} others  the first of the other keys with the same weight, and how many there are */
+export function asMuch({ key, count }) {
+  return ` and as much on ${count > 1 ? `each of ${count} others` : key}`;
+}
+
 /** @param {Pair} pair */
-export function cellText({ query, key, weight, masked, rest, sides, alone }) {
+export function cellText({ query, key, weight, masked, rest, sides, alone, also }) {
   if (sides && !masked) return `${query} to ${key}: ${weight}${alone && ` (masked in ${alone === "A" ? "B" : "A"})`}.`;
   if (masked) return `${key} is masked for ${query}.`;
-  return rest === null ? `${query} weighs ${key} by ${weight}.` : `${query} puts ${weight} of its weight on ${key}.`;
+  return rest === null ? `${query} weighs ${key} by ${weight}.` : `${query} puts ${weight} of its weight on ${key}${also}.`;
 }
 
 /** @param {{ title: string, role: string, cell: string }} texts */
