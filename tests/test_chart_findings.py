@@ -234,7 +234,8 @@ def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
         "times."
     )
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
-    assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])
+    later = "; from 4,096 to 8,192, this server's CPU 16 times."
+    assert growth_finding([*longer, *card]) == f"{growth_finding([*cpu, *card])[:-1]}{later}"
     assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
     masked = line(LENGTHS, [1, 2, 4, 8], **GPU | {"mask": "causal"})
     assert growth_finding([*cpu, *card, *masked]) == "", "two lines of one device would have one name"
@@ -245,8 +246,8 @@ def test_ratios_of_unstable_times_are_rough_and_say_why():
     cpu = [lowest(n, seconds, **once | {"repeated": None}) for n, seconds in ((64, 1.0), (256, 4.0))]
     card = [lowest(n, 2.0, **GPU, **once | {"repeated": None}) for n in (64, 256)]
     assert line_finding("speed-up", [*cpu, *card]) == (
-        "A Test GPU is faster than this server's CPU from somewhere between 64 and 256 tokens on; at 256 it is roughly 2 times "
-        "as fast, by unstable times (timed once)."
+        "A Test GPU seems faster than this server's CPU from somewhere between 64 and 256 tokens on; at 256 it is roughly 2 "
+        "times as fast, by unstable times (timed once)."
     )
     slow = [lowest(n, 1.0) for n in (64, 256)]
     fast = [lowest(n, 2.0, **GPU) for n in (64, 256)]
@@ -261,6 +262,34 @@ def test_a_causal_mask_that_saves_no_time_is_said_to_unless_it_masks_less_than_h
     assert alike_masks([replace(timing, queries=1) for timing in both]) == "", (
         "one query sees all keys with either mask"
     )
+    longer = [make_timing(1024, seconds, mask=mask) for mask, seconds in (("full", 2.0), ("causal", 1.0))]
+    assert alike_masks([*both, *longer]) == "", "a longer text does save time"
+    half = [replace(timing, dtype="bfloat16") for timing in both]
+    assert "in bfloat16 takes about as long" in alike_masks([*both, *longer, *half])
+
+
+def test_memory_is_compared_between_lines_that_differ_in_one_thing():
+    lines = [
+        make_timing(512, peak_bytes=size, dtype=dtype, mask=mask, **GPU)
+        for size, dtype, mask in ((2**23, "bfloat16", "full"), (2**24, "float32", "full"), (2**30, "float32", "causal"))
+    ]
+    assert line_finding("memory", lines) == (
+        "On a Test GPU PyTorch's fused kernel (SDPA), bfloat16, full mask needs 8 MiB beyond the inputs at 512 tokens; PyTorch's "
+        "fused kernel (SDPA), float32, full mask, 2 times as much."
+    )
+    assert line_finding("memory", [lines[0], lines[2]]).endswith("needs 8 MiB beyond the inputs.")
+
+
+def test_a_ratio_of_one_of_several_settings_names_it():
+    timings = [
+        timing
+        for dtype in ("float32", "bfloat16")
+        for timing in (
+            *line(LENGTHS, [1, 2, 4, 8], dtype=dtype),
+            *line(LENGTHS, [0.1, 0.2, 0.4, 0.8], dtype=dtype, **GPU),
+        )
+    ]
+    assert line_finding("speed-up", timings).startswith("With float32, a Test GPU is faster than this server's CPU")
 
 
 def test_of_several_implementations_the_headline_names_its_own():

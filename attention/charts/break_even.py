@@ -27,8 +27,9 @@ ROOM_BELOW = 6  # times smaller than the smallest time, below which is what open
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
-CROSSING, EQUAL = "about<br>{length:,.0f} {unit}", "about equal"
-ROUGH = "between<br>{0:,} and {1:,}"
+CROSSING, EQUAL = "about{gap}{length:,.0f} {unit}", "about equal"
+ROUGH = "between{gap}{0:,} and {1:,}"
+FAR = 0.4  # of the width, from which on there is room for the length of a crossing at the left of the line below it
 TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
 COPIED, SLOWER = "{roughly}{times} times with copy", "with copy {roughly}{times} times the CPU's time"
 
@@ -53,7 +54,7 @@ def figure(found: BreakEven) -> go.Figure:
     copied = (SLOWER if longer else COPIED).format(roughly=roughly, times=longer or copied)
     says = TIMES.format(roughly=roughly, alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
-    _mark_break_even(shown, found, lengths, gpu, unit)
+    _mark_break_even(shown, found, lengths, gpu, unit, 10**low)
     if found.open_marks:
         _explain_open_marks(shown, found)
     for trace in _traces(shown):
@@ -169,27 +170,35 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
 
 
 def _mark_break_even(
-    shown: go.Figure, found: BreakEven, lengths: list[int], gpu: tuple[list[float], ...], unit: str
+    shown: go.Figure, found: BreakEven, lengths: list[int], gpu: tuple[list[float], ...], unit: str, low: float
 ) -> None:
-    """Marks where the line of the CPU meets that of the GPU with the copy, or that without, if it is slower with it."""
+    """Marks where the line of the CPU meets that of the GPU with the copy, or that without, if it is slower with it.
+
+    `low`: seconds at the lower end of the axis.
+    """
     copied = found.moved.length is not None
     at, crossing = found.meeting(copied), found.moved if copied else found.alone
     if at is None:
         return
     says = EQUAL if found.is_equal_at_first(copied) else ROUGH if found.is_rough else CROSSING
-    _mark(shown, at, lengths, gpu[0 if copied else -1], says.format(*crossing.around or (), length=at, unit=unit))
+    is_far = log10(at / lengths[0]) > FAR * log10(lengths[-1] / lengths[0])
+    words = says.format(*crossing.around or (), length=at, unit=unit, gap=" " if is_far else "<br>")
+    _mark(shown, at, _between(at, lengths, gpu[0 if copied else -1]), words, low if is_far else None)
 
 
-def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:
-    """Adds a ring where the lines cross and, below the line of the copy, `says` what that means."""
-    y = _between(length, lengths, moved)
+def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None) -> None:
+    """Adds a ring where the lines cross, and what it `says` beside it, or at the end of a line down to `low`, if it is given."""
     ring = {"symbol": "circle-open", "size": 20, "color": HIDDEN, "line": {"width": 3}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
+    if low is not None:
+        place |= {"y": 0.01, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4, "yshift": 0}
+        line = {"width": 1.5, "dash": "dash", "color": HIDDEN}
+        shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=y, line=line, layer="below")
     shown.add_annotation(
         text=says,
         showarrow=False,
-        align="left",
+        align="left" if low is None else "right",
         font={"size": 13, "color": PLOTLY_TEXT},
         **place,
     )

@@ -23,7 +23,7 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds, size, two_digits
 
 Lines = dict[str, list[Timing]]
-APART = 1.05  # by this factor two numbers of operations per byte are apart in the chart
+APART = 1.05  # by this factor two numbers are apart in a chart
 REUSED = "core into a reused buffer"  # what it needs is in the buffer, which was there before
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
 MOST_MISSING = 2  # sentences about lines that lack a length
@@ -37,13 +37,18 @@ def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: 
 
 
 def line_finding(
-    chart: str, timings: Iterable[Timing], against: str = comparison.CPU, transfer: bool = False, several: bool = False
+    chart: str,
+    timings: Iterable[Timing],
+    against: str = comparison.CPU,
+    transfer: bool = False,
+    several: bool = False,
+    is_rough: bool = False,
 ) -> str:
     """Returns the finding of a chart of lines, empty if there is nothing to compare.
 
     `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups,
-    `several` as in `ratio_finding`. The first line of these timings is the subject of a chart of speed-ups of a GPU and of a
-    chart of copies.
+    `several` and `is_rough` as in `ratio_finding`. The first line of these timings is the subject of a chart of speed-ups of a
+    GPU and of a chart of copies.
     """
     timed = {label: comparison.with_times(line) for label, line in lines(timings).items()}
     if chart == "memory":  # bytes are counted, not timed
@@ -52,7 +57,9 @@ def line_finding(
     if chart == "roofline":
         return _nearest_to_limit({label: line for label, line in timed.items() if line})
     if chart == "speed-up":
-        return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer, several)
+        return ratio_finding(
+            {label: line for label, line in timed.items() if line}, against, transfer, several, is_rough
+        )
     found = {label: line for label, line in stable.items() if line}
     return _capital(FINDERS[chart](found)) if found else ""
 
@@ -60,7 +67,8 @@ def line_finding(
 def growth_finding(timings: Iterable[Timing]) -> str:
     """Returns by how much the time of each device grows with the length, empty unless the growth of all is known.
 
-    It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly.
+    It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly; then the last
+    step of a device that has stable times beyond these.
     """
     found = lines(timings)
     known = [(found[label][0], rise) for label, rise in growth.of_lines(found).items()]
@@ -68,13 +76,26 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(subjects) != 1:  # a sentence on devices does not tell lines of one device apart
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
+    later = [
+        step for line in found.values() for _, rise in known[:1] if rise and (step := _last_step(line, rise.lengths[1]))
+    ]
     if len(rises) < len(known) or len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
     kernel = known[0][0].implementation
     start = "From" if kernel == USUAL[0] else f"With {kernel}, from"
     said = [f"{start} {first.over} twice the text takes {name} {first.factor} times as long on average"]
-    return ", ".join([*said, *(f"{name} {rise.factor} times" for name, rise in others)]) + "."
+    return f"{', '.join([*said, *(f'{name} {rise.factor} times' for name, rise in others)])}{''.join(later)}."
+
+
+def _last_step(line: list[Timing], beyond: int) -> str:
+    """How many times as long a device takes for twice the text at the end of its stable times; "" if none are beyond a length."""
+    stable = [timing for timing in comparison.with_times(line) if timing.settled]
+    if len(stable) < 2 or stable[-2].length < beyond or stable[-1].length != 2 * stable[-2].length:
+        return ""
+    before, last = stable[-2:]
+    factor = f"{last.seconds / before.seconds:.2g}"
+    return f"; from {before.length:,} to {last.length:,}, {_machine(last)} {factor} times"
 
 
 def missing_times(timings: Iterable[Timing]) -> str:
@@ -232,7 +253,7 @@ def _nearest_to_limit(found: Lines) -> str:
         share = (
             min(1.0, comparison.rate(timing) / bound) if bound else 0.0
         )  # the chart raises a limit to what was reached
-        if share > at.get(timing.origin, (0.0, timing))[0]:
+        if share > APART * at.get(timing.origin, (0.0, timing))[0]:  # of lines that are about equal, the first
             at[timing.origin] = share, timing
     most = max(map(len, best.values()), default=0)
     if not most:
@@ -270,8 +291,11 @@ def _least_memory(found: Lines) -> str:
     if ends is None:
         return ""
     length, values = ends
-    alike = [each for each in values if comparison.setting(each[1]) == comparison.setting(values[0][1])]
-    (low, first), (high, last) = values[0], (alike if len(alike) > 1 else values)[-1]  # which differ in one thing
+    low, first = values[0]
+    alike = [each for each in values if _differences(each[1], first) == 1]
+    if not alike:
+        return f"At {length:,} tokens {namer(found)(first)} needs {size(int(low))} beyond the inputs."
+    high, last = alike[-1]
     name, more = namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
@@ -279,6 +303,12 @@ def _least_memory(found: Lines) -> str:
         needs = f"{short(first)} needs {size(int(low))} beyond the inputs at {length:,} tokens"
         return f"On {_machine(first)} {needs}; {short(last)}, {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
+
+
+def _differences(one: Timing, other: Timing) -> int:
+    """In how many things two timings differ: the code, the settings and the machine."""
+    pairs = zip(comparison.setting(one), comparison.setting(other), strict=True)
+    return sum(a != b for a, b in (*pairs, (one.implementation, other.implementation), (one.origin, other.origin)))
 
 
 def _largest_transfer(found: Lines) -> str:

@@ -87,6 +87,6 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     rest = f"{loose} of its {len(timings)} cases at these settings are unstable: their times are upper bounds."
     rest += "" if timings[0].source else f" {WAY_OUT.format(alone)}"
     return (
-        f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements. Medians leave these out if others remain. "
+        f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements; a minimum needs only one without. "
         f"{rest if loose else 'All cases are stable nevertheless.'}"
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from attention.timing import comparison, convergence
+from attention.timing.answers import setting_text
 from attention.timing.break_even import EQUAL
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
@@ -14,19 +15,25 @@ from attention.timing.line_names import machine_in_sentence, namer
 from attention.timing.recordings import Timing
 
 
-def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: bool, several: bool = False) -> str:
+def ratio_finding(
+    found: Mapping[str, list[Timing]], against: str, transfer: bool, several: bool = False, is_rough: bool = False
+) -> str:
     """Returns from which length the first line is faster than that of the base, and how much at the longest one.
 
     `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. `several`: whether that draws
-    several implementations, so that the sentence names its own. If stable ratios say too little,
-    all are used, with the reason why that is rough.
+    several implementations, so that the sentence names its own. If stable ratios say too little, or if it `is_rough`
+    all the same, all are used, with the reason why that is rough.
     """
     pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
     ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
     name = namer(found, of_machine=False)
     for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
         stable = [point for point in points if point.settled]
-        used = stable if comparison.suffices(stable, points) else [replace(point, settled=True) for point in points]
+        used = (
+            stable
+            if comparison.suffices(stable, points) and not is_rough
+            else [replace(point, settled=True) for point in points]
+        )
         crossing = comparison.crossover(used)
         if crossing is None:
             continue
@@ -36,7 +43,10 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
             if of_devices
             else (fast[0].implementation, against)
         )
-        parts = [name(fast[0])] * (several or fast[0].implementation != USUAL[0]) + ["the copy"] * transfer
+        has_name = several or fast[0].implementation != USUAL[0]
+        setting = setting_text(fast[0], [timing for line in found.values() for timing in line])
+        parts = [name(fast[0])] if has_name else [setting] * bool(setting)
+        parts += ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
         said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
         if used is not stable:  # the answer first, then how sure it is
@@ -62,7 +72,7 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
     on = f"{shortest:,} tokens on, the shortest length"
     if crossing.bracket:
         on = f"{crossing.bracket if roughly else f'about {since:,.0f}'} tokens on"
-    return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}"
+    return f"{what} {'seems' if roughly else 'is'} faster than {than} from {on}; at {last.length:,} it is {ratio}"
 
 
 def _round(value: float, digits: int) -> float:

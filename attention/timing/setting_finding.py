@@ -52,7 +52,10 @@ def settings_of_cpu(timings: Iterable[Timing]) -> str:
 
 
 def alike_masks(timings: Iterable[Timing]) -> str:
-    """Returns what it means if a device takes about as long with and without a causal mask; empty if none does."""
+    """Returns what it means if a device takes about as long with and without a causal mask; empty if none does.
+
+    Each code and precision is judged at its longest length with stable times of both masks.
+    """
     timed: dict[tuple, dict[str, Timing]] = {}
     timings = [
         each for each in comparison.with_times(timings) if not (each.queries or each.window)
@@ -60,12 +63,17 @@ def alike_masks(timings: Iterable[Timing]) -> str:
     for timing in (timing for timing in timings if timing.settled):
         key = replace(timing.case, mask="full"), timing.origin
         timed.setdefault(key, {})[timing.mask] = timing
-    pairs = [tuple(found.values()) for found in timed.values() if len(found) > 1]
-    alike = [a for a, b in pairs if times(max(a.seconds, b.seconds) / min(a.seconds, b.seconds)) == ALIKE]
-    longest = max(alike, key=lambda timing: timing.length, default=None)
-    if longest is None:
+    longest: dict[tuple, tuple[Timing, Timing]] = {}
+    for a, b in sorted(
+        (found.values() for found in timed.values() if len(found) > 1), key=lambda pair: min(t.length for t in pair)
+    ):
+        longest[replace(a.case, mask="full", length=0), a.origin] = a, b
+    alike = [a for a, b in longest.values() if times(max(a.seconds, b.seconds) / min(a.seconds, b.seconds)) == ALIKE]
+    last = max(alike, key=lambda timing: timing.length, default=None)
+    if last is None:
         return ""
-    return CAUSAL.format(length=longest.length, device=machine_in_sentence(longest))
+    precision = f" in {last.dtype}" if len({timing.dtype for timing in timings}) > 1 else ""
+    return CAUSAL.format(length=last.length, device=f"{machine_in_sentence(last)}{precision}")
 
 
 def _time(timing: Timing) -> float:

@@ -63,7 +63,9 @@ class Chart:
         ]
         if len(set.intersection(*lengths)) < 2:
             return ""
-        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU, transfer)
+        crossing = break_even.of_pair(self.shown) if self.which == BREAK_EVEN else None
+        is_rough = crossing is not None and crossing.is_rough  # as the chart says
+        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU, transfer, is_rough=is_rough)
         return line_names.of_keys(said, self.subject)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.charts import line_ends
-from attention.timing import chart_findings, comparison, cpu_gpu_summary, line_names, recordings, setting_finding
+from attention.timing import chart_findings, comparison, cpu_gpu_summary, line_choice, line_names, setting_finding
 from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
 from attention.ui.text import timing as text
@@ -22,7 +22,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
         setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
         setting_finding.alike_masks(shown) if chart == "time" else "",
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
-        *_names(shown),
+        *_names(chart, shown),
         *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
         chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
         _left_out(shown, selected) if chart == BREAK_EVEN else "",
@@ -50,9 +50,9 @@ def _left_out(shown: list[Timing], selected: list[Timing]) -> str:
     return text.LEFT_OUT.format(lengths=cpu_gpu_summary.name_lengths(lengths)) if lengths else ""
 
 
-def _names(shown: list[Timing]) -> list[str]:
-    """What the names of lines mean; of many lines, that most have none."""
-    if len(recordings.lines(shown)) > line_ends.MOST:
+def _names(chart: str, shown: list[Timing]) -> list[str]:
+    """What the names of lines mean; if some are pale, that they have none."""
+    if len(line_choice.named_lines(shown, chart, line_ends.MOST)) < len(shown):
         return [text.PALE_LINES]
     names = {timing.implementation for timing in shown}
     return [text.GLOSS.format(name=name, gloss=gloss) for name, gloss in line_names.GLOSSES.items() if name in names]
