@@ -11,6 +11,7 @@ from math import floor
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
+from attention.timing.answers import setting_text
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
@@ -299,9 +300,15 @@ def _least_memory(found: Lines) -> str:
     name, more = namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
-        short = namer(found, of_machine=False, explained=True)
-        needs = f"{short(first)} needs {size(int(low))} beyond the inputs at {length:,} tokens"
-        return f"On {_machine(first)} {needs}; {short(last)}, {as_much}."
+        short = namer({"": [first, last]}, of_machine=False, explained=True)
+        needs = f"needs {size(int(low))} beyond the inputs at {length:,} tokens"
+        if first.implementation == last.implementation:  # in two settings
+            code, (how, other) = (
+                short(first).partition(", ")[0],
+                (setting_text(t, [first, last]) for t in (first, last)),
+            )
+            return f"On {_machine(first)} {code} {needs} with {how}; with {other}, {as_much}."
+        return f"On {_machine(first)} {short(first)} {needs}; {short(last)}, {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
 
 
