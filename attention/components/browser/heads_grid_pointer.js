@@ -20,7 +20,7 @@ export function show(grid) {
     part.style.setProperty("--column-size", `${cell.width}px`);
   }
   heads.classList.toggle("crossed", Boolean(grid.hover || grid.keyed));
-  setReadout(grid, at, spot.query);
+  setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);
   if (grid.data.trained) setTokens(grid, at);

@@ -6,8 +6,8 @@ import { NEARLY_ALL, share, timesEven } from "./uniform.js";
 import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  asMuch, cellText, FULLY_MASKED, headAndCell, largest, notSelected, numberTitle, pairTexts, pooledText, PREVIEW, rowName,
-  rowSum, spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
+  asMuch, cellText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName, rowSum,
+  spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -48,14 +48,14 @@ function nameToken(data, token, count, tokens = data.tokens) {
  * Writes the text of every line of the readout.
  * @param {Grid} grid
  * @param {Cell} cell
- * @param {number} selected  the selected query; a cell of several may have its largest weight at another one
  */
-export function setReadout(grid, cell, selected = cell.query) {
+export function setReadout(grid, cell) {
   const { data, readout } = grid, where = cell.queryCount * cell.keyCount > 1;
-  const blind = seesNothing(data, cell);
+  const blind = seesNothing(data, cell), ranges = where && data.places ? rangesOf(data, cell) : null;
   readout.head.textContent = data.per ? titleOf(data, cell.head) : `${cell.head}`;
-  readout.query.textContent = nameToken(data, cell.query, cell.queryCount) + (blind ? "" : totalOf(data, cell));
-  readout.key.textContent = nameToken(data, cell.key, cell.keyCount, keyTokens(data));
+  const query = ranges ? range(...ranges[0]) : nameToken(data, cell.query, cell.queryCount);
+  readout.query.textContent = query + (blind ? "" : totalOf(data, cell));
+  readout.key.textContent = ranges ? range(...ranges[1]) : nameToken(data, cell.key, cell.keyCount, keyTokens(data));
   readout.weight.textContent = numberOf(data, cell);
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
@@ -68,7 +68,7 @@ export function setReadout(grid, cell, selected = cell.query) {
   grid.root.classList.toggle("pooled", data.tile > 1);
   grid.root.classList.toggle("placed", data.tile > 1 && Boolean(data.places));
   grid.root.classList.toggle("spoken", Boolean(alone) && !where && !data.sums);
-  const pooled = where && cell.code > ZERO ? noteOf(data, cell) + ofAnother(data, cell, selected) : "";
+  const pooled = where && cell.code > ZERO ? noteOf(data, cell, grid.plan.wide) : "";
   readout.note.textContent = blind ? FULLY_MASKED : pooled || alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
@@ -162,27 +162,26 @@ function namePair(data, cell) {
 }
 
 /**
- * Returns that the query of a cell is not the selected one; "" if it is, or if it is not known.
+ * Returns the queries and the keys of a cell, first and last, if it is one tile of several; null if a pixel has more of them.
  * @param {GridData} data
  * @param {Cell} cell
- * @param {number} selected
+ * @returns {[number, number][] | null}
  */
-function ofAnother(data, { query }, selected) {
-  return !data.places || query === selected ? "" : notSelected(selected);
+function rangesOf({ tile }, { row, column, queryCount, keyCount }) {
+  if (queryCount > tile || keyCount > tile) return null;
+  return [[row * tile, row * tile + queryCount - 1], [column * tile, column * tile + keyCount - 1]];
 }
 
 /**
  * @param {GridData} data
  * @param {Cell} cell
+ * @param {boolean} isWide  whether the ranges of a tile are above it, so that it has the place of the number
  */
-function noteOf(data, cell) {
+function noteOf(data, cell, isWide) {
   const { queryCount, keyCount, query, key } = cell, several = Math.max(queryCount, keyCount) > data.tile;
   const at = /** @type {[number, number] | null} */ (data.places || data.tile === 1 ? [query, key] : null);
-  const whole = queryCount <= data.tile && keyCount <= data.tile;  // of the cell, and not of several below a pixel
-  const range = (/** @type {number} */ i, /** @type {number} */ count) =>
-    /** @type {[number, number]} */ ([i * data.tile, i * data.tile + count - 1]);
-  const ranges = whole ? [range(cell.row, queryCount), range(cell.column, keyCount)] : null;
-  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, queryCount, keyCount, at, ranges });
+  const ranges = rangesOf(data, cell), pair = ranges && at && isWide ? namePair(data, cell) : null;
+  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, queryCount, keyCount, at, ranges, pair });
 }
 
 /**
@@ -242,10 +241,13 @@ export function setSpread(grid, cell) {
   const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
   const ties = withNumberOf(data, top), keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
+  const isTold = !unsaid && grid.root.classList.contains("spoken");  // by the sentence above
   const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
-  const most = top.weight ? largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) }) : "";
+  const said = largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) });
+  const most = top.weight && (all || even || !isTold) ? said : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
-  const name = rowName({ first, last, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
+  const query = nameToken(data, first, 1);
+  const name = rowName({ first, last, query, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
   find(spread, "p").textContent = `${cell.head < data.certain ? name : PREVIEW}${most}`;
 }
 

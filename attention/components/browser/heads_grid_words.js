@@ -137,7 +137,7 @@ export function position(token) {
  * @param {number} first
  * @param {number} last
  */
-function range(first, last) {
+export function range(first, last) {
   return last > first ? `${position(first)}–${position(last)}` : position(first);
 }
 
@@ -184,22 +184,18 @@ export function rowSum({ rest, sum }) {
  * What the number of a cell of several pairs is, and at which of them it was found, if that is known.
  * @param {{
  *   sampled: boolean, pool: string, several: boolean, queryCount: number, keyCount: number, at: [number, number] | null,
- *   ranges: [number, number][] | null,
- * }} tile
+ *   ranges: [number, number][] | null, pair: string[] | null,
+ * }} tile  `pair`: the query and the key of the number, of a tile whose ranges are shown above
  */
-export function pooledText({ sampled, pool, several, queryCount, keyCount, at, ranges }) {
+export function pooledText({ sampled, pool, several, queryCount, keyCount, at, ranges, pair }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
+  if (pair) return `${which}: ${pair.join(" on ")}`;
   if (ranges && at) {
     const [queries, keys] = ranges.map(([first, last]) => range(first, last));
     return `${which} of queries ${queries} and keys ${keys}`;
   }
   const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${queryCount} × ${keyCount}`;
   return at ? `${of}, at query ${position(at[0])}, key ${position(at[1])}` : of;
-}
-
-/** @param {number} selected  the selected query, which is not that of the largest weight of a cell */
-export function notSelected(selected) {
-  return `; the selected query is ${position(selected)}`;
 }
 
 /**
@@ -215,11 +211,11 @@ export function spokenCell({ title, pair, weight, masked, even, blind, sides }) 
 
 /**
  * What a row of bars shows: the weights of a query, or one number per tile of several tokens.
- * @param {{ first: number, last: number, tile: number, pool: string, sides: boolean }} row
+ * @param {{ first: number, last: number, query: string, tile: number, pool: string, sides: boolean }} row  `query`: its name
  */
-export function rowName({ first, last, tile, pool, sides }) {
+export function rowName({ first, last, query, tile, pool, sides }) {
+  if (tile === 1) return query.startsWith("“") ? `Row of ${query}` : `Query ${query}`;
   const queries = `${last > first ? "queries" : "query"} ${range(first, last)}`;
-  if (tile === 1) return queries[0].toUpperCase() + queries.slice(1);
   return `Each bar: ${pool === "mean" ? "mean" : "largest"} ${sides ? "change" : "weight"} of ${queries} and ${tile} keys`;
 }
 
