@@ -30,7 +30,7 @@ from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_short_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
 from attention.training.tasks import TASKS
-from attention.ui import results
+from attention.ui import provenance, results
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
@@ -234,7 +234,7 @@ def test_heads_that_stand_out_are_named():
     )
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
-        " Layers are left out at each double line; those shown were chosen for heads with a clear role."
+        " 6 of 30 layers are shown, chosen for heads with a clear role; double lines mark those left out between."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -597,20 +597,50 @@ def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
         run(PAGE, link | {"mask": "window", "span": "4"})
     )
     assert "tokens that see it" not in words(run(PAGE, link))
+    masked = run(PAGE, link | {"mask": "window", "span": "4", "layer": "18", "head": "8"})
+    assert "mean weight on the first token, for the 4 of 76 tokens that see it. " in captions(masked)
+    (means,) = [each.help for each in masked.markdown if "Means of this head" in each.help]
+    assert "on the first token: the 4 of 76 queries that see it" in means.replace("\\", "")
+    assert "all queries but the first" in means and "copy" not in means, "no query sees what followed an earlier copy"
+    assert "short texts" not in words(masked), "these were read with the mask of the model"
+
+
+def test_a_weight_that_is_only_rounded_to_one_is_not_said_to_be_all():
+    weights, mask = torch.tensor([[1, 0, 0], [1, 1e-9, 0], [0, 0, 1]]), torch.ones(3, 3, dtype=torch.bool)
+    found = [largest_weight(weights, mask, query=query) for query in range(3)]
+    assert [format_percent(each.weight) for each in found if each] == ["100%", "over 99.9%", "100%"]
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ({"softcap": 5.0}, "but softcap 5: not"),
+        ({"softmax": "sigmoid"}, "but softmax sigmoid: not"),
+        ({"qk_norm": "on"}, "but QK-norm on: not"),
+        ({"mask": "causal", "combine": "without", "second": "window"}, "but mask causal without window: not"),
+        ({"span": 9}, ""),
+    ],
+)
+def test_every_setting_that_is_not_of_the_model_is_named(link, said):
+    beside = provenance.beside(Config.of(REPEATED, **link)).replace("\\", "")
+    assert said in beside and bool(said) == ("not as the model computes it" in beside)
+
+
+def test_where_a_model_comes_from_is_said_without_a_command():
+    said = [provenance.full_text(Config.of(source)) for source in (REPEATED, "recorded:two-layers", "trained:sort")]
+    assert not any("python" in each for each in said)
+    assert said[0].endswith("as the model\\. Computed in float32, kept in float16\\.")
 
 
 def test_a_map_with_another_statistic_than_the_usual_one_says_why():
     test = run(PAGE, {"source": REPEATED, "mask": "window", "span": "4"})
     menu = test.selectbox(key="layer_map")
     assert menu.options[menu.index or 0] == "Pattern: previous token", "few queries see the first token"
-    assert (
-        "The map begins with “induction”, which is zero in all heads here: it shows “previous token” instead."
-        in captions(test)
-    )
-    assert "The map begins" not in captions(run(PAGE, {"source": REPEATED}))
-    assert "The map begins" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
+    assert "“induction” is zero in all heads here: the map shows “previous token”." in captions(test)
+    assert ": the map shows" not in captions(run(PAGE, {"source": REPEATED}))
+    assert ": the map shows" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
     few = captions(run(PAGE, {"source": STREET}))
-    assert "for which too few tokens occur twice: it shows “first token” instead." in few
+    assert "Too few tokens occur twice for “induction”: the map shows “first token”." in few
 
 
 def test_the_selected_head_begins_with_the_statistic_of_the_map_and_then_has_its_role():
@@ -660,7 +690,7 @@ def test_a_head_over_50_percent_is_not_said_not_to_stand_out(monkeypatch):
     monkeypatch.setattr(maps, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     monkeypatch.setattr(layers_sentences, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     config = Config.of(STREET, layer_map="auto")
-    for induction, said in ((0.58, "occur again to tell it from other patterns"), (0.2, "no head stands out")):
+    for induction, said in ((0.58, "occur again to tell “induction” from other patterns"), (0.2, "No head stands out")):
         found: Any = {0: SimpleNamespace(numbers={"induction": [induction], "first": [0.9]}, roles=[None])}
         monkeypatch.setattr(maps, "number", lambda config, found: "first")
         assert said in layers_sentences.fallback(config, found)

@@ -14,6 +14,7 @@ from attention.analysis.head_roles import roles as head_roles
 from attention.codec import to_query
 from attention.knobs import DEFAULTS, KNOBS
 from attention.ui.session.visit_state import KEY
+from attention.ui.text import questions as text
 from attention.wire.cells import MASKED, ZERO
 from tests.test_cells import decode_message
 from tests.test_lessons import sent
@@ -115,3 +116,14 @@ def test_the_next_question_is_about_the_next_head_that_is_not_random():
     asked = [each.value for each in test.markdown if "Predict first" in each.value]
     assert not test.exception and len(asked) == 1 and "head 0" in asked[0], "head 7 is random"
     assert not test.info, "its answer is hidden"
+
+
+def test_who_asks_is_said_of_a_revealed_question_too():
+    heads = next(page for page in PAGES if page.stem == "heads")
+    asked = run(heads, {})
+    asked.button(key="ask row").click().run()
+    for test, who, other in ((asked, text.ASKED, text.ASKS), (run(heads, {"predict": "row"}), text.ASKS, text.ASKED)):
+        before = [each.value for each in test.caption]
+        after = [each.value for each in reveal(test).caption]
+        assert any(each.startswith(f"{who} ") for each in before) and who in after
+        assert not any(each.startswith(other) for each in (*before, *after))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import nextafter
 from typing import NamedTuple
 
 import torch
@@ -103,7 +104,7 @@ def largest_weight(
     if not several.any():
         return None
     at, key = divmod(int(torch.where(mask & several[:, None], weights, -1).argmax()), weights.shape[1])
-    return Largest(at, key, float(weights[at, key]), query is not None)
+    return Largest(at, key, _exact_weight(weights, at, key), query is not None)
 
 
 def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: int | None = None) -> Copy | None:
@@ -128,4 +129,11 @@ def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: i
     if not len(queries):
         return None
     at = int(weights[queries, keys].argmax())
-    return Copy(int(queries[at]), int(keys[at]), float(weights[queries[at], keys[at]]))
+    query, key = int(queries[at]), int(keys[at])
+    return Copy(query, key, _exact_weight(weights, query, key))
+
+
+def _exact_weight(weights: Float[Tensor, "q k"], query: int, key: int) -> float:
+    """Returns a weight; one that was rounded to one although other keys of its row have some is just below one."""
+    weight = float(weights[query, key])
+    return min(weight, nextafter(1, 0)) if (weights[query] > 0).sum() > 1 else weight

@@ -6,6 +6,7 @@ Each may import what is listed before it:
     menu                   the groups of pages
     rooms                  rooms of classes, in which students answer the question that a teacher asks
     markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
+    provenance             where the weights come from, and which settings are not those of their model
     lesson_codec           several questions with their pictures, packed into a link
     limits                 what an owner, and the memory of the host, let visitors measure and run
     next_step              a next step for each page, and links between pages
@@ -14,8 +15,8 @@ Each may import what is listed before it:
     controls               the sidebars, and the widget of a knob
     preview_pages preview    what a link shows before it is opened
     session                how a page begins, what a visit keeps, and how the link follows it
-    proof empty_states predict provenance    used by several pages: the comparison with PyTorch; what is shown if a source lacks
-                           a part; questions to predict; where the weights come from
+    proof empty_states predict    used by several pages: the comparison with PyTorch; what is shown if a source lacks a part;
+                           questions to predict
     heading                how a page begins: its title and one sentence on what it shows
     views                  what the pages show, one module per page and its parts
     startup                what a server does before the first script runs

@@ -53,7 +53,6 @@ def question_gate(config: Any, question: Question, ask_next: Callable[[], None] 
     if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
         page.widgets()[switch] = is_revealed(config)
     asked = not question.own and page.visit_state().asked == config.predict
-    asked = asked and not page.widgets()[switch]
     said, before = (words.ASKED, f"{words.FIRST} {question.keeps}") if asked else (question.said, question.keeps)
     st.caption(f"{said} {before}" if not page.widgets()[switch] else said)
     with st.container(border=True):

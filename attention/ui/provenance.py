@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attention.config import Config
 from attention.fitting import source_defaults, training_steps
 from attention.knobs import DEFAULTS, GENERATED, TRAINED
@@ -10,6 +12,11 @@ from attention.ui.markdown import escape
 
 COLORS = {"hand-built, not learned": "blue", "random, untrained": "orange", "no projections": "gray"}
 CHANGED = "{source}, but {settings}: not as the model computes it"
+
+MADE_BY = re.compile(r" Made: python -m [\w.]*\w(?:; (\w)|\.)")
+# The settings with which a recorded head is computed from its queries and keys.
+SCORED = "mask", "scale", "temperature", "positions", "softcap", "softmax", "qk_norm", "query_scale"
+SCORED_NAMES = {"qk_norm": "QK-norm", "query_scale": "query scale"}
 
 
 def beside(config: Config) -> str:
@@ -26,16 +33,29 @@ def beside(config: Config) -> str:
 
 
 def changed_settings(config: Config) -> dict[str, str]:
-    """The mask, scale and temperature of a recorded head that are not those of its model, each with its value, by name."""
+    """The settings of a recorded head, as its mask, that are not those of its model, each with its value, by name."""
     if config.source.partition(":")[0] not in ("recorded", TRAINED):
         return {}
     own = DEFAULTS | source_defaults(config.source, config.layer)
-    shown = {"mask": config.rule_name, "scale": config.scale, "temperature": f"{config.temperature:g}"}
-    is_own = {name: getattr(config, name) == own[name] for name in shown}
-    is_own["mask"] &= config.combine == own["combine"]
-    return {name: value for name, value in shown.items() if not is_own[name] and not idle(name, config)}
+    is_own = {name: getattr(config, name) == own[name] for name in SCORED}
+    rule = config.rule_name
+    if is_own["mask"] and config.combine == own["combine"] and config.second in (own["second"], DEFAULTS["second"]):
+        is_own["mask"] = not config.rule.span or config.span == own["span"]
+        rule = f"{rule} with span {config.span}"
+    else:
+        is_own["mask"] = False
+    shown = {"mask": rule} | {name: _value_text(getattr(config, name)) for name in SCORED[1:]}
+    return {
+        SCORED_NAMES.get(name, name): value
+        for name, value in shown.items()
+        if not is_own[name] and not idle(name, config)
+    }
+
+
+def _value_text(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def full_text(config: Config) -> str:
-    """The full provenance, as the help text of a title."""
-    return escape(provenance(config))
+    """The full provenance, as the help text of a title; without the command that makes the file, which is for developers."""
+    return escape(MADE_BY.sub(lambda found: f" {found[1].upper()}" if found[1] else "", provenance(config)))

@@ -24,8 +24,9 @@ from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.pinned import follow_layer, shown_side, sides_of
-from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title, unit
+from attention.sources.providers import has_scores, idle, own_mask_label, source_title, unit
 from attention.trace import bytes_of
+from attention.ui import provenance
 from attention.ui.controls import knobs, opening_head, own_text
 from attention.ui.controls.kind import CHOSEN_WIDTH, Change, Kind, Stops
 from attention.ui.controls.known_values import with_known_values
@@ -214,7 +215,7 @@ def _recorded_note(config: Config, change: Change) -> None:
     """Says where a source that is not generated comes from, with a button that restores its recorded settings."""
     if config.source == GENERATED:
         return
-    st.caption(escape(provenance(config)))
+    st.caption(provenance.full_text(config))
     st.button(
         text.RESTORE,
         key="as recorded",

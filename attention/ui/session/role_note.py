@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attention.analysis.head_kinds import Role
 from attention.analysis.head_survey import JOINED, HeadSurvey
 from attention.config import Config
-from attention.ui import results
+from attention.ui import provenance, results
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import head_survey as text
@@ -78,6 +78,9 @@ def _survey(config: Config) -> HeadSurvey | None:
 
 
 def _model(config: Config) -> str:
-    """The real model whose heads a source has; "" if there is none, if it has sums of several heads, or if some are off."""
-    prompt = model_run.reader(config.source)
+    """The real model whose heads a source has; "" if there is none, if it has sums of several heads, or if some are off.
+
+    Also "" if mask, scale or another setting is not that of the model, with which it read the other texts.
+    """
+    prompt = None if provenance.changed_settings(config) else model_run.reader(config.source)
     return prompt.model if prompt and prompt.summary == "heads" and not prompt.off else ""

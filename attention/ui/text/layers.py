@@ -27,6 +27,7 @@ CHANGED = {  # before a finding, if settings are not those of the model
     "scale": "With this scale, {finding}",
     "temperature": "With this temperature, {finding}",
 }
+CHANGED_ONE = "With this setting, {finding}"  # of any other
 CHANGED_SEVERAL = "With these settings, {finding}"
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
@@ -133,9 +134,10 @@ RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
-GAPS = "Layers are left out at each double line."
-GAPS_CHOSEN = (
-    "Layers are left out at each double line; those shown were chosen for heads with a clear role."  # of recorded texts
+GAPS = "Double lines mark layers left out between those shown."
+GAPS_OF = "{count} of {all} layers are shown; double lines mark those left out between."
+GAPS_CHOSEN = (  # of recorded texts
+    "{count} of {all} layers are shown, chosen for heads with a clear role; double lines mark those left out between."
 )
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
@@ -144,20 +146,18 @@ CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "The colour is the statistic “{statistic}”{meaning}."
-STATISTIC_OF_WEIGHT = "The colour is the mean weight on {keys}."
+STATISTIC_OF_WEIGHT = "The colour is the mean weight on {keys}{where}."
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Cells under {limit} have no number, unless selected."
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
-    "zero": "The map begins with “{usual}”, which is zero in all heads here: it shows “{shown}” instead.",
-    "short": "The map begins with “{usual}”, for which the text is too short: it shows “{shown}” instead.",
-    "rare": "The map begins with “{usual}”, for which too few tokens occur twice: it shows “{shown}” instead.",
-    "few": (
-        "The map begins with “{usual}”. Too few tokens occur again to tell it from other patterns: it shows “{shown}” instead."
-    ),
-    "low": "The map begins with “{usual}”, by which no head stands out here: it shows “{shown}” instead.",
+    "zero": "“{usual}” is zero in all heads here: the map shows “{shown}”.",
+    "short": "The text is too short for “{usual}”: the map shows “{shown}”.",
+    "rare": "Too few tokens occur twice for “{usual}”: the map shows “{shown}”.",
+    "few": "Too few tokens occur again to tell “{usual}” from other patterns: the map shows “{shown}”.",
+    "low": "No head stands out by “{usual}” here: the map shows “{shown}”.",
 }
 HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
@@ -184,12 +184,14 @@ SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "previous": "{value} on the previous token: all queries but the first",
-    "first": "{value} on the first token: all queries",
-    "induction": "{value} after an earlier copy: the queries that have one",
+    "previous": "{value} on the previous token: {queries}",
+    "first": "{value} on the first token: {queries}",
+    "induction": "{value} on what followed an earlier copy: {queries}",
     "effective_keys": "{value} effective keys (mean of e^entropy)",
     "entropy": "entropy {value} nats",
 }
+QUERIES = "the {count} of {all} queries that see it"  # over which such a statistic is a mean
+QUERIES_ALL = {"previous": "all queries but the first", "first": "all queries"}  # if the mask hides it from none
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = {  # by how often the text occurs

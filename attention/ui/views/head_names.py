@@ -30,7 +30,12 @@ def heads_phrase(config: Config, count: int) -> str:
     numbers = layers(config.source)
     if len(numbers) < 2 or numbers == tuple(range(len(numbers))):
         return text.ALL_HEADS.format(count=count)
-    kind, _, name = config.source.partition(":")
-    depth = SHIPPED[name].depth if kind == "recorded" and name in SHIPPED else 0
+    depth = model_depth(config)
     template = text.HEADS_OF_SOME if depth else text.HEADS_OF_SEVERAL
     return template.format(count=count, layers=len(numbers), all=depth)
+
+
+def model_depth(config: Config) -> int:
+    """The number of layers of the model of a recording; 0 of other sources."""
+    kind, _, name = config.source.partition(":")
+    return SHIPPED[name].depth if kind == "recorded" and name in SHIPPED else 0

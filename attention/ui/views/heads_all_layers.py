@@ -8,9 +8,7 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import DEFAULTS
-from attention.sources.providers import provenance
-from attention.ui import next_step, results
-from attention.ui.markdown import escape
+from attention.ui import next_step, provenance, results
 from attention.ui.session import page
 from attention.ui.text import heads
 from attention.ui.views import heads_layers as maps
@@ -39,7 +37,7 @@ def _draw_open(config: Config) -> None:
         maps.menu(config, config)
         if not questions.unsaid(config):
             st.caption(maps.metric_sentence(config, found))
-        st.caption(escape(provenance(config)))
+        st.caption(provenance.full_text(config))
         next_step.page_link("layers", heads.TO_LAYERS, to_query(config))
 
 

@@ -280,16 +280,21 @@ def _means(layer: Layer, config: Config) -> str:
     """Some statistics of the selected head, each with the queries that it is a mean over, as Markdown."""
     known = maps.known_metrics(config)
     told = [_metric_text(name, layer, config) for name in text.STATISTICS if name in layer.numbers and name in known]
+    told = [said for said in told if said]
     return text.MEANS.format(statistics="\n".join(text.MEAN.format(statistic=each) for each in told))
 
 
 def _metric_text(name: str, layer: Layer, config: Config) -> str:
-    """A statistic of the selected head in words."""
+    """A statistic of the selected head in words; "" of a mean weight on keys that no query sees."""
     value = layer.numbers[name][config.head]
+    queries = layers_sentences.queries_phrase(name, config.truncated) if name in SHARES else ""
+    if name in SHARES and not queries:
+        return ""
     if value is None:
         return escape(text.NO_VALUE.format(statistic=EVERY[name].label))
     as_share = name in SHARES and distributes(config)
-    return escape(text.STATISTICS[name].format(value=format_percent(value) if as_share else format_mean(value)))
+    said = format_percent(value) if as_share else format_mean(value)
+    return escape(text.STATISTICS[name].format(value=said, queries=queries))
 
 
 TEXT_FIELD = own_text.read_field(copies.text_sentence)

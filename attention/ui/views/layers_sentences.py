@@ -22,8 +22,14 @@ from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
-from attention.ui.views.head_names import head_title, heads_phrase
+from attention.ui.views.head_names import head_title, heads_phrase, model_depth
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
+
+SEEN_BY_ALL = (
+    "first",
+    "previous",
+    "same",
+)  # keys that each query sees, or all but the first do, unless a mask hides them
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
@@ -31,7 +37,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     said, changed = _finding(config, found), [*provenance.changed_settings(config)]
     if not changed or said == text.NONE or said == maps.absent(config, found):
         return said
-    template = text.CHANGED[changed[0]] if len(changed) == 1 else text.CHANGED_SEVERAL
+    template = text.CHANGED.get(changed[0], text.CHANGED_ONE) if len(changed) == 1 else text.CHANGED_SEVERAL
     return template.format(finding=f"{said[0].lower()}{said[1:]}")
 
 
@@ -113,15 +119,34 @@ def puts_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 def _where(name: str, config: Config) -> str:
     """Of which queries a finding is, if not of all; of tokens that occurred before, how many there are."""
-    if name == "first":
-        sees = results.heads.trace(config.truncated).mask[:, 0]
-        return "" if sees.all() else text.WHERE_SEE.format(count=int(sees.sum()), all=len(sees))
+    if name in SEEN_BY_ALL:
+        count, having, every = _query_counts(name, config.truncated)
+        return "" if count == having else text.WHERE_SEE.format(count=count, all=every)
     if name not in AGAIN:
         return text.WHERE.get(name, "")
     count, every = len(_counted_queries(name, config.truncated)), repeats(tokens(config.truncated).texts)
     if count < every:
         return text.WHERE_VISIBLE.format(count=count, all=every)
     return text.WHERE_ONCE if count == 1 else text.WHERE_FEW.format(count=count)
+
+
+def queries_phrase(name: str, config: Config) -> str:
+    """Over which queries the mean weight on some keys is; "" if none sees such a key."""
+    count, having, every = _query_counts(name, config)
+    if count == having and name in text.QUERIES_ALL:
+        return text.QUERIES_ALL[name]
+    return text.QUERIES.format(count=count, all=every) if count else ""
+
+
+def _query_counts(name: str, config: Config) -> tuple[int, int, int]:
+    """How many queries see a key on which a statistic is the mean weight, how many there would be without a mask, and of all."""
+    mask = results.heads.trace(config).mask
+    if name in ("first", "previous"):
+        sees = mask[:, 0] if name == "first" else mask[1:].diagonal()
+        return int(sees.sum()), len(sees), len(mask)
+    pairs = pairs_of(name, tokens(config).texts)
+    assert pairs is not None, name
+    return len(_counted_queries(name, config)), len(pairs[0].unique()), len(mask)
 
 
 def _counted_queries(name: str, config: Config) -> Tensor:
@@ -185,7 +210,7 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.absent(config, found):
         return ""
     if maps.is_weight(config, found):
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name])
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=_where(name, config).rstrip(","))
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
     return f"{said} {text.COLOURS_SPAN}" if EVERY[name].unit else said
@@ -229,9 +254,13 @@ def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 def gaps_sentence(config: Config) -> str:
     """What the double lines of the map are, and why a recording has these layers; "" if it has none."""
-    if not left_out(layers(config.source)):
+    numbers = layers(config.source)
+    if not left_out(numbers):
         return ""
-    return text.GAPS_CHOSEN if config.source.startswith("recorded:") else text.GAPS
+    if not (depth := model_depth(config)):
+        return text.GAPS
+    template = text.GAPS_CHOSEN if config.source.startswith("recorded:") else text.GAPS_OF
+    return template.format(count=len(numbers), all=depth)
 
 
 def rows_sentence(config: Config) -> str:
