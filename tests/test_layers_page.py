@@ -230,7 +230,8 @@ def test_heads_that_stand_out_are_named():
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
     assert (
         "over queries that have one" in said.help
-        and " The headline counts heads over 50%. Cells under 10% have no number, unless selected." in said.value
+        and " The headline counts heads over 50%, in bold. Cells under 10% have no number, unless selected."
+        in said.value
     )
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
@@ -390,8 +391,12 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     marks = selected_head(run(PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": name}))["marks"]
     found = trace(Config.of(REPEATED, layer=16))
     pairs, same = pairs_of(name, found.texts), lambda at, key: found.texts[at] == found.texts[key]
+    largest = largest_weight(found.weights[0], found.mask, counted=(torch.arange(76)[:, None] > 1).expand(76, 76))
+    assert largest
+    instead = f"{text.FRAMED_EXAMPLES['greatest']}.\n“{found.texts[largest.query]}” ({largest.query}) puts "
+    instead += f"{format_percent(largest.weight)} on"
     if pairs is None:
-        assert "pair" not in marks or marks["pair"] is None
+        assert marks["says"].startswith(instead) and tuple(marks["pair"]) == largest[:2]
         return
     counted = set(zip(*(part.tolist() for part in pairs), strict=True))
     plain = {"first": lambda at, key: key == 0, "previous": lambda at, key: key == at - 1, "same": same}
@@ -402,7 +407,7 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     ]
     most = max(float(found.weights[0, at, key]) for at, key in alone)
     if most < copies_of.WEAK:
-        assert marks["says"] == "", "too little for an example"
+        assert marks["says"].startswith(instead), "too little for an example"
         return
     assert marks["says"].startswith(f"{text.FRAMED_EXAMPLE}.\n") and tuple(marks["pair"]) in alone
     assert f"puts {format_percent(most)} on" in marks["says"]
@@ -874,13 +879,13 @@ def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(nam
     assert ("%</text>" in written) is share
 
 
-def test_either_all_numbers_of_a_map_have_a_percent_sign_or_the_key_or_the_title_has_it():
+def test_no_number_of_a_map_has_a_percent_sign_as_the_key_or_the_title_has_it():
     for room, title in ((ROOM, "Heads"), (USUAL, "Heads")):
         spec = layers_chart.numbers((0, 1), 12, "", (0.0, 1.0), 2, percent=True, room=room, title=title)
         (words,) = (each for each in spec["layer"] if "written" in json.dumps(each))
         assert "replace(datum.short, '%', '')" in json.dumps(words)
         has_key = bool(spec["layer"][0]["encoding"]["color"]["legend"])
-        assert has_key is (spec["title"]["text"] == title) and (has_key or "' (%)'" in spec["title"]["text"]["expr"])
+        assert spec["title"]["text"] == (title if has_key else f"{title} (%)")
 
 
 def test_the_caption_says_which_cells_have_no_number():
@@ -924,3 +929,30 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
     for other, name in ((Config.of(source, head=head), "first"), (Config.of(source, head=head, query=3), "greatest")):
         example = copies_of.example(other, name)
         assert not (isinstance(example, Largest) and example.is_next), "of another statistic, or of a selected row"
+
+
+def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows():
+    sort = run(PAGE, {"source": "trained:sort", "layer_map": "first"})
+    assert sort.button(key="higher").label == "Show “largest weight” instead"
+    assert "The highest value is bold." in captions(sort)
+    sort.button(key="higher").click().run()
+    assert "rows from → on attend most to the number that comes next" in words(sort) and not sort.exception
+    assert not [each for each in sort.button if each.key == "higher"]
+
+
+def test_bold_numbers_are_those_of_the_heads_that_the_headline_counts():
+    for chosen in ({"mask": "window", "layer_map": "first"}, {"layer_map": "previous"}, {}):
+        test = run(PAGE, {"source": REPEATED} | chosen)
+        cells = tables(test)[0]
+        assert cells["strong"] == [value > maps.HIGH for value in cells["value"]] and any(cells["strong"])
+        assert f" {sum(cells['strong'])} of these 54 heads" in f" {words(test)}" and ", in bold." in captions(test)
+    spread = tables(run(PAGE, {"source": REPEATED, "layer_map": "entropy"}))[0]
+    assert spread["strong"] == [value == max(spread["value"]) for value in spread["value"]]
+
+
+def test_an_induction_head_has_an_example_below_the_headline():
+    link = {"source": REPEATED, "layer": "18", "head": "6"}
+    said = "Example: “lava” (13) was followed by “whiskey” (14). At “lava” (38), layer 18, head 6 puts 98.6% on “whiskey” (14)."
+    assert said in captions(run(PAGE, link))
+    assert "Example:" not in captions(run(PAGE, link | {"head": "0"})), "no induction head"
+    assert "Example:" not in captions(run(PAGE, link | {"layer_map": "first"})), "the map shows something else"

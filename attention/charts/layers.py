@@ -5,7 +5,6 @@ The chart is built without data, once for all settings that give the same chart.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -46,7 +45,6 @@ LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 AMPLE = 28  # width in pixels from which on the number has the usual size
-ROOMY = 34  # width in pixels from which on all numbers have a percent sign, as >99% has room; if narrower, none has
 
 
 @lru_cache(maxsize=64)
@@ -64,8 +62,8 @@ def numbers(
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
     Colours go from one of the `ends` to the other; numbers have `digits` decimals, and are bold in heads that the column `strong`
-    marks, paler in others. In `percent`, the table has a column `short`, the text in the cells, of which small shares have
-    none. `says`: a column with the tooltips, of one line, as they cover other cells. The selected cell has a frame.
+    marks, paler in others. In `percent`, the table has a column `short`, the text in the cells without its sign, of which small
+    shares have none. `says`: a column with the tooltips, of one line, as they cover other cells. The selected cell has a frame.
     `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
     these, and have none unless the `room` has a `key`.
@@ -87,7 +85,6 @@ def numbers(
         .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
         .add_params(_cell_selection())
     )
-    narrow = f"width / {heads} < {ROOMY}"
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
@@ -101,9 +98,9 @@ def numbers(
         color=alt.value("currentColor"),
     )
     if percent:
-        words = words.transform_calculate(written=f"{narrow} ? replace(datum.short, '%', '') : datum.short")
+        words = words.transform_calculate(written="replace(datum.short, '%', '')")
     breaks = _breaks(layers)
-    unsigned = narrow if legible else ""  # without a key, only the title tells what the numbers are
+    unsigned = bool(legible)  # without a key, only the title tells what the numbers are
     if not switches:
         return _titled(_with_frame(cells, words, height(len(layers), room), *breaks), title, unsigned)
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
@@ -219,9 +216,9 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": PADDING}
 
 
-def _titled(chart: dict[str, Any], title: str, unsigned: str = "") -> dict[str, Any]:
-    """Returns the specification with a title above its cells, if there is one; it ends with "(%)" if `unsigned` is true there."""
-    text = {"expr": f"{json.dumps(title)} + ({unsigned} ? ' (%)' : '')"} if unsigned else title
+def _titled(chart: dict[str, Any], title: str, unsigned: bool = False) -> dict[str, Any]:
+    """Returns the specification with a title above its cells, if there is one; it ends with "(%)" if `unsigned`."""
+    text = f"{title} (%)" if unsigned else title
     look = {"text": text, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600, "offset": 6}
     return chart | {"title": look} if title else chart
 

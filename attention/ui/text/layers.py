@@ -19,6 +19,8 @@ WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
     "{count} of {heads} act as induction heads here: at a repeated {unit}, they look up what followed it before."
 )
+EXAMPLE_LABEL = "Example:"
+INDUCTION_EXAMPLE = "{before} was followed by {key}. At {query}, {head} puts {weight} on {key}."
 INDUCTION_ONE = (
     "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
 )
@@ -151,7 +153,9 @@ COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Cells under {limit} have no number, unless selected."
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
-COUNTED = "The headline counts heads over 50%."
+COUNTED = "The headline counts heads over 50%{bold}."
+COUNTED_BOLD = ", in bold"
+BOLD = "The highest value is bold."  # if the headline counts no heads
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "zero": "“{usual}” is zero in all heads here: the map shows “{shown}”.",
     "short": "The text is too short for “{usual}”: the map shows “{shown}”.",

@@ -54,7 +54,7 @@ Cells = dict[tuple[int, int], float]
 class Values(NamedTuple):
     """What a map of layers and heads shows: a number of each head, what it is, the ends of its scale and how it is written.
 
-    `title`: of the map, if it has one.
+    `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest.
     """
 
     cells: Cells
@@ -63,6 +63,7 @@ class Values(NamedTuple):
     digits: int = 2
     percent: bool = True
     title: str = ""
+    bold: Collection[tuple[int, int]] | None = None
 
 
 class Behaviour(NamedTuple):
@@ -209,18 +210,19 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         return
     described = EVERY[name]
     percent = is_share(name, config)
-    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title)
+    bold = counted(config, found) or None
+    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold)
     draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, ends, decimals, percent, title = values
+    cells, label, ends, decimals, percent, title, bold = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value, HIGH, chart.FAINT) for value in cells.values()]
-    strong = {*outstanding(cells), max(cells, key=cells.__getitem__)}
+    strong = {max(cells, key=cells.__getitem__)} if bold is None else bold
     table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean
     table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
@@ -235,6 +237,12 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
         selection_mode=chart.CELL,
         alt=heads.MAP_ALT.format(statistic=label.lower()),
     )
+
+
+def counted(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, int]]:
+    """The heads that a headline counts: those with over half of their weight on the keys of the statistic."""
+    held = cells(number(config, found), found)
+    return {cell for cell, value in held.items() if value > HIGH} if is_weight(config, found) else set()
 
 
 def cell_columns(values: Cells, focus: tuple[int, int] | None) -> dict[str, list[Any]]:

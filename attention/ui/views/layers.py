@@ -72,7 +72,13 @@ def view(config: Config) -> None:
         draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
     if not (alone or own_text.look_read(config)) and (said := copies.text_sentence(config)):
         st.caption(said)
-    pair = None if before or unsaid else copies.example(config.truncated, maps.number(config, found))
+    pair, counted_by = None, maps.number(config, found)
+    if not (before or unsaid):
+        pair, counted_by = copies.example_or_largest(config.truncated, counted_by)
+    role = found[config.layer].roles[config.head]
+    here = head_title(config, (config.layer, config.head))
+    if not alone and needs_copies(role) and (said := copies.induction_example(config.truncated, pair, here)):
+        st.caption(f"{text.EXAMPLE_LABEL} {said}")
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
@@ -91,7 +97,7 @@ def view(config: Config) -> None:
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = layers_sentences.statistic_caption(config, found)
         if said:
-            counted = "" if before or unsaid else layers_sentences.counted_sentence(config, found)
+            counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
             told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
             case = layers_sentences.case_sentence(config, found)
             said = " ".join(filter(None, (said, case, counted, told, layers_sentences.gaps_sentence(config))))
@@ -105,7 +111,7 @@ def view(config: Config) -> None:
         with right:
             if before:
                 st.caption(comparing.SIDE_B)
-            _focus(config, found, pair)
+            _focus(config, found, pair, counted_by)
         terms.draw("layers")
     browser_yield.yield_to_browser()
 
@@ -197,11 +203,22 @@ def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
     A statistic that is zero for all heads has a button for another one in any case, and no map.
     """
     absent = maps.absent(config, found)
-    name = maps.higher_statistic(config, found) or (maps.usual_metric(config) if absent else "")
+    higher = maps.higher_statistic(config, found)
+    name = higher or (maps.usual_metric(config) if absent else _auto_statistic(config, found))
     if name:
-        label = (text.INSTEAD if absent else text.HIGHER).format(statistic=EVERY[name].label.lower())
+        label = (text.HIGHER if higher and not absent else text.INSTEAD).format(statistic=EVERY[name].label.lower())
         knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
         st.button(label, key="higher", on_click=page.change, kwargs=knobs)
+
+
+def _auto_statistic(config: Config, found: Mapping[int, Layer]) -> str:
+    """What auto shows, if a pattern was chosen that no head follows, and some head is high on what auto shows; else ""."""
+    shown, auto = maps.number(config, found), maps.number(replace(config, layer_map="auto"), found)
+    if shown == auto or shown not in maps.PATTERNS or max(maps.cells(shown, found).values(), default=1.0) > maps.HIGH:
+        return ""
+    return (
+        auto if maps.is_share(auto, config) and max(maps.cells(auto, found).values(), default=0.0) > maps.HIGH else ""
+    )
 
 
 def _several() -> None:
@@ -244,8 +261,11 @@ def role_text(config: Config, role: Role | None, puts: str = "", rests: str = ""
     return f"{text.DOES.format(head=called, role=says)} {role_note(config, role, bool(rests))}".rstrip()
 
 
-def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
-    """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it."""
+def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None, counted_by: str) -> None:
+    """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it.
+
+    `counted_by`: the statistic that counts the pair.
+    """
     _stepper(config, found)
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
@@ -255,9 +275,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     if shown.colors == "auto" and shown.tokens <= PLAIN:
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
-    marks = copies.marks(shown, pair, maps.number(config, found)) or Marks(
-        []
-    )  # room for words, so that the map never moves
+    marks = copies.marks(shown, pair, counted_by) or Marks([])  # room for words, so that the map never moves
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)

@@ -25,7 +25,8 @@ from attention.ui.markdown import escape
 from attention.ui.text import layers as text
 
 SIGN = "→"  # in the texts of a task: the answer comes after it
-OPENING = "greatest", "preceding"  # statistics with which the map of such a task opens
+LARGEST = "greatest"  # the statistic of which every head has an example
+OPENING = LARGEST, "preceding"  # statistics with which the map of such a task opens
 MOST = 256  # tokens up to which a cell is large enough to be framed
 SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
@@ -44,6 +45,12 @@ def example(config: Config, statistic: str) -> Copy | Largest | None:
     return found if found and (is_example or found.weight >= WEAK) else None
 
 
+def example_or_largest(config: Config, statistic: str) -> tuple[Copy | Largest | None, str]:
+    """That pair, or the largest weight of the head if it has none; with the statistic that counts it."""
+    found = example(config, statistic)
+    return (found, statistic) if found else (example(config, LARGEST), LARGEST)
+
+
 def _largest_pair(config: Config, statistic: str) -> Copy | Largest | None:
     if config.tokens > MOST or config.is_cross or not distributes(config):
         return None
@@ -57,7 +64,7 @@ def _largest_pair(config: Config, statistic: str) -> Copy | Largest | None:
     if query is not None:
         return largest_weight(weights, trace.mask, query)
     counted = torch.zeros_like(trace.mask)
-    if statistic == "greatest":
+    if statistic == LARGEST:
         counted[FIRST_EXAMPLE:] = True
     elif pairs := example_pairs(statistic, texts):
         counted[pairs] = True
@@ -99,6 +106,16 @@ def _example_text(config: Config, pair: Copy) -> str:
     said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
     framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
     return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
+
+
+def induction_example(config: Config, pair: Copy | Largest | None, head: str) -> str:
+    """What a head does at the second of two copies, as Markdown; "" if the pair is no such example or its weight is small."""
+    if not isinstance(pair, Copy) or pair.weight < WEAK:
+        return ""
+    texts = tokens(config).texts
+    query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
+    weight = format_percent(pair.weight)
+    return escape(text.INDUCTION_EXAMPLE.format(query=query, key=key, before=before, head=head, weight=weight))
 
 
 def _largest_text(config: Config, pair: Largest, statistic: str) -> str:

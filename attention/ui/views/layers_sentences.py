@@ -222,11 +222,12 @@ def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
     return " ".join(filter(None, parts))
 
 
-def counted_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """From which value on the headline counts a head; "" if it counts none."""
-    held = maps.cells(maps.number(config, found), found)
-    counts = maps.is_weight(config, found) and any(value > maps.HIGH for value in held.values())
-    return text.COUNTED if counts else ""
+def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
+    """Which heads the headline counts, if it counts any, and which numbers are bold, if the map has numbers."""
+    written = writes_numbers(len(layers(config.source)), config.heads, room)
+    if maps.counted(config, found):
+        return text.COUNTED.format(bold=text.COUNTED_BOLD if written else "")
+    return text.BOLD if written else ""
 
 
 def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
