@@ -956,3 +956,16 @@ def test_an_induction_head_has_an_example_below_the_headline():
     assert said in captions(run(PAGE, link))
     assert "Example:" not in captions(run(PAGE, link | {"head": "0"})), "no induction head"
     assert "Example:" not in captions(run(PAGE, link | {"layer_map": "first"})), "the map shows something else"
+
+
+def test_both_comparisons_of_heads_begin_with_a_finding():
+    test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}, OPEN)
+    entropy = numbers("entropy", Config.of(REPEATED))
+    rank = 1 + sum(value > entropy[5 * 9 + 6] for value in entropy)
+    said = "Layer 18, head 6 has the highest value of “induction” among these 54 heads (from 6 of 30 layers): 89.6%."
+    assert f"{said} By “entropy”, its rank is {rank} of 54." in words(test)
+    far = results.layers.distances(Config.of(REPEATED, layer=18, head=6)).apart[5 * 9 + 6]
+    least, at = far.clone().index_fill_(0, torch.tensor(5 * 9 + 6), 2).min(0)
+    label = f"L{(1, 11, 13, 16, 17, 18)[int(at) // 9]}H{int(at) % 9}"
+    said = f"The head most similar to L18H6 is {label}, {least:.3f} bits apart; the mean over all other heads is "
+    assert f"{said}{float(far.sum()) / 53:.3f} bits." in words(test) and not test.exception

@@ -230,6 +230,9 @@ ALIKE_EQUAL = "Under this mask no query has more than one visible key, so all he
 ALIKE_NONE = "No two heads are nearly equal. The closest: {one} and {two}, {distance} bits apart."
 ALIKE_GROUPS = "Nearly equal (at most {limit} bits apart on average): {groups}{more}."
 ALIKE_MORE_GROUPS = "; and {count} more groups"
+ALIKE_SELECTED = (
+    "The head most similar to {label} is {other}, {distance} bits apart; the mean over all other heads is {mean} bits."
+)
 ALIKE_LIST = "{first} and {last}"
 ALIKE_MORE = "{heads} and {count} more"
 ALIKE_MATRIX = (
@@ -257,6 +260,7 @@ TWO_HIGH = (
     "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both. Each is a "
     "mean over the queries that have such keys."
 )
+TWO_HIGHEST = "{best} has the highest value of “{y}” among {heads}: {most}. By “{x}”, its rank is {rank} of {count}."
 NO_HEADS = "none"
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"

@@ -51,7 +51,7 @@ def _draw_likeness(config: Config) -> None:
     if not far.queries or len(cells) < 2:
         st.caption(text.ALIKE_ONE if len(cells) < 2 else text.ALIKE_EQUAL)
         return
-    st.markdown(_similar_heads_text(config, far, cells))
+    st.markdown(f"{_similar_heads_text(config, far, cells)} {_selected_text(config, far, cells)}")
     left, right = st.columns(2)
     with left:
         _square(config, far, cells)
@@ -80,6 +80,19 @@ def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> st
     left = len(far.groups) - GROUPS
     more = text.ALIKE_MORE_GROUPS.format(count=left) if left > 0 else ""
     return text.ALIKE_GROUPS.format(limit=ALIKE, groups=groups, more=more)
+
+
+def _selected_text(config: Config, far: Distances, cells: list[Cell]) -> str:
+    """Which head is nearest to the selected one, and how far all others are from it on average."""
+    here = cells.index((config.layer, config.head))
+    apart, others = far.apart[here], [at for at in range(len(cells)) if at != here]
+    other = min(others, key=lambda at: float(apart[at]))
+    return text.ALIKE_SELECTED.format(
+        label=head_label(config, cells[here]),
+        other=head_label(config, cells[other]),
+        distance=format_mean(float(apart[other])),
+        mean=format_mean(float(apart[others].mean())),
+    )
 
 
 def _nearest(far: Distances) -> tuple[int, int, float]:

@@ -70,7 +70,7 @@ def _draw_points(config: Config) -> None:
             _axis_menu(name, config, chosen)
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
-        if said := _high_sentence(config, x, y):
+        if said := _high_sentence(config, x, y) or _highest_sentence(config, found, x, y):
             st.markdown(said)
         _points(config, found, x, y, _cells_before(config))
     else:
@@ -113,6 +113,22 @@ def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
         x=text.KEYS[config.across],
         y=text.KEYS[config.upwards],
         **{name: len(cells) or text.NO_HEADS for name, cells in counts.items()},
+    )
+
+
+def _highest_sentence(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> str:
+    """Which head has the highest value upwards, and its rank across; "" if a question hides it, or if all are equal."""
+    best, most = max(y.items(), key=lambda cell: cell[1])
+    if questions.unsaid(config) or best not in x or most == min(y.values()):
+        return ""
+    labels = {axis: escape(EVERY[name].label.lower()) for axis, name in (("x", config.across), ("y", config.upwards))}
+    return text.TWO_HIGHEST.format(
+        best=head_title(config, best).capitalize(),
+        heads=heads_phrase(config, len(y)),
+        most=escape(maps.value_text(replace(config, layer_map=config.upwards), found, most)),
+        rank=1 + sum(value > x[best] for value in x.values()),
+        count=len(x),
+        **labels,
     )
 
 
