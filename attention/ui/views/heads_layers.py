@@ -210,7 +210,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         return
     described = EVERY[name]
     percent = is_share(name, config)
-    bold = counted(config, found) or None
+    bold = counted_heads(config, found) or None
     values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold)
     draw_cells(config, values, behaviour)
 
@@ -239,7 +239,7 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     )
 
 
-def counted(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, int]]:
+def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, int]]:
     """The heads that a headline counts: those with over half of their weight on the keys of the statistic."""
     held = cells(number(config, found), found)
     return {cell for cell, value in held.items() if value > HIGH} if is_weight(config, found) else set()

@@ -225,7 +225,7 @@ def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
 def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
     """Which heads the headline counts, if it counts any, and which numbers are bold, if the map has numbers."""
     written = writes_numbers(len(layers(config.source)), config.heads, room)
-    if maps.counted(config, found):
+    if maps.counted_heads(config, found):
         return text.COUNTED.format(bold=text.COUNTED_BOLD if written else "")
     return text.BOLD if written else ""
 
