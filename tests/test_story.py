@@ -40,7 +40,7 @@ from attention.story.head import (
 )
 from attention.story.settings import ENTRY, STORIES, Story
 from attention.ui.text import start as text
-from attention.ui.views import start, start_scores, start_steps
+from attention.ui.views import start, start_combine, start_scores
 from tests.test_pages import ROOT, SECONDS
 
 
@@ -240,7 +240,7 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none(changed, ends
 @pytest.mark.parametrize(("change", "said"), [(-0.0049, text.MOVED_TO_NONE), (-0.0044, text.MOVED_TOO_LITTLE)])
 def test_a_change_that_is_labelled_0_005_is_not_called_less(change, said):
     found = [Move("river", "river", 0.2, 0.2 + change, 0.6)]
-    assert start_steps._move_sentence(found) == said.format(least=0.005)
+    assert start_combine._move_sentence(found) == said.format(least=0.005)
 
 
 @pytest.mark.parametrize(("changes", "said"), [((0.02, -0.01), True), ((-0.01, 0.02), False), ((0.004, -0.01), False)])
@@ -249,14 +249,14 @@ def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explai
     found = [
         Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
     ]
-    told = start_steps._not_towards(trace(story.config), found)
+    told = start_combine._not_towards(trace(story.config), found)
     assert told == (text.NOT_TOWARDS.format(key="river") if said else "")
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 4.0}, {"mask": "causal", "temperature": 0.5}])
 def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings):
     weights = row(**settings).double()
-    parts = start_steps._shares(weights.tolist(), SENTENCES["river"].tokens)
+    parts = start_combine._shares(weights.tolist(), SENTENCES["river"].tokens)
     sizes = [part["end"] - part["start"] for part in parts]
     assert sum(sizes) == pytest.approx(1.0) and [part["start"] for part in parts[1:]] == [
         part["end"] for part in parts[:-1]
@@ -266,7 +266,7 @@ def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings
         and parts[0]["token"] == SENTENCES["river"].tokens[weights.argmax()]
     )
     kept = [size for part, size in zip(parts, sizes, strict=True) if not part["token"].endswith(" others")]
-    assert kept == sorted(kept, reverse=True) and len(kept) == int((weights >= start_steps.LEAST_SHARE).sum())
+    assert kept == sorted(kept, reverse=True) and len(kept) == int((weights >= start_combine.LEAST_SHARE).sum())
     assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
 
 
@@ -280,8 +280,8 @@ def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings()
             Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
         ]
         told = said.format(query="“bank”", closer="sat", change="0.006")
-        assert start_steps._move_finding(found, "“bank”", True) == f"With these settings, {told}"
-        assert start_steps._move_finding(found, "“bank”", False) == f"T{told[1:]}"
+        assert start_combine._move_finding(found, "“bank”", True) == f"With these settings, {told}"
+        assert start_combine._move_finding(found, "“bank”", False) == f"T{told[1:]}"
 
 
 def test_a_change_that_rounds_to_zero_has_no_sign():

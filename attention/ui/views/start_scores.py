@@ -132,3 +132,13 @@ def _agrees(row: Row, divisor: float, readable: bool, places: Places) -> bool:
         )
         and (row.visible > len(parts) or round(sum(parts), places.exponentials) == total)
     )
+
+
+def is_of_the_story(story: Story, query: int) -> bool:
+    """Whether a token is the word that both sentences have, which is compared with words of both."""
+    return not story.is_own and query == story.shipped.word
+
+
+def as_recorded(story: Story, said: str) -> str:
+    """A sentence that is true of the model's own settings, which it names once these are changed."""
+    return text.AS_RECORDED.format(said=said) if story.altered else said

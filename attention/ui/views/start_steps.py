@@ -1,48 +1,41 @@
-"""The three steps of Start: look at the weights, weigh the scores, and combine the values into what the word becomes.
-
-The third compares vectors: those recorded for the sentences that ship, or those that MiniLM computed for the visitor's own.
-"""
+"""The steps of Start: look at the weights, weigh the scores, and combine the values, which is in `start_combine`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate
-from math import ceil, floor
-from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
-from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
-from attention.number_format import format_change, format_percent
+from attention.number_format import format_percent
 from attention.recorded.models import GOES_ON
 from attention.story.head import (
     LAYER,
     SENTENCES,
-    Move,
     heads_that_find_both,
-    moves,
-    moves_within,
     strongest_pair,
-    vectors,
 )
 from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
-from attention.ui.markdown import join_words
-from attention.ui.session import model_run, own_sentence, page
-from attention.ui.text import heads, terms
+from attention.ui.session import model_run, page
+from attention.ui.text import heads
 from attention.ui.text import start as text
-from attention.ui.views import card_bar
-from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
+from attention.ui.views import card_bar, start_combine
+from attention.ui.views.start_scores import (
+    as_recorded,
+    is_of_the_story,
+    is_readable,
+    scores_table,
+    selected_row,
+    token_name,
+    visible_keys,
+)
 
-LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
 HALF = 0.5
-LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
 def draw_choice(story: Story, config: Config) -> None:
@@ -87,8 +80,8 @@ def finding(story: Story, trace: Trace) -> str:
     if not float(row.sum()):
         return text.NOTHING.format(query=name)
     step = "look" if card_bar.is_waiting() else story.step
-    if step == "take over" and _is_of_the_story(story, query):
-        return _move_finding(_moves(story, trace), name, bool(story.altered))
+    if step == "take over" and (said := start_combine.finding(story, trace)):
+        return said
     most = int(row.argmax())
     said = text.FINDING if most != query else text.ITSELF
     if float(row[most]) < HALF:
@@ -101,25 +94,6 @@ def finding(story: Story, trace: Trace) -> str:
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
     return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed, visible=visible)
-
-
-def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
-    """How this head moves the selected token, by default or with other settings than the model's own."""
-    closer, change = _most_towards(found)
-    template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
-    said = template.format(query=query, closer=closer, change=format_change(change, plus=False, places=3))
-    return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
-
-
-def _most_towards(found: list[Move]) -> tuple[str, float]:
-    """The word that the head moves the token towards most, and the change of the cosine, rounded as the bars are labelled."""
-    closer = max(found, key=lambda move: move.change)
-    return closer.word, round(closer.change, 3)
-
-
-def _as_recorded(story: Story, said: str) -> str:
-    """A sentence that is true of the model's own settings, which it names once these are changed."""
-    return text.AS_RECORDED.format(said=said) if story.altered else said
 
 
 def _look(story: Story, trace: Trace) -> None:
@@ -147,7 +121,7 @@ def _compare(story: Story, trace: Trace) -> None:
     if card_bar.is_waiting():  # whose question it would be
         st.caption(text.TRAINED)
         return
-    asked = text.COMPARE if _is_of_the_story(story, trace.config.query_index) else text.BACK_TO
+    asked = text.COMPARE if is_of_the_story(story, trace.config.query_index) else text.BACK_TO
     st.markdown(_altered_text(story, trace) if story.altered else asked.format(word=story.shipped.about))
     st.caption(f"{text.TRAINED} {_expected_sentence(story)}")
 
@@ -177,7 +151,7 @@ def _why_first(story: Story, trace: Trace) -> str:
     if not pair:
         return ""
     query, key = (token_name(trace, at) for at in pair)
-    return _as_recorded(story, text.OWN_FIRST.format(query=query, key=key))
+    return as_recorded(story, text.OWN_FIRST.format(query=query, key=key))
 
 
 def _expected_sentence(story: Story) -> str:
@@ -185,7 +159,7 @@ def _expected_sentence(story: Story) -> str:
     here = story.shipped
     other = next(sentence for sentence in SENTENCES.values() if sentence != here)
     named = {"word": here.about, "expected": here.expected, "other": other.expected}
-    return _as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
+    return as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
 
 
 def _sharpen(story: Story, trace: Trace) -> None:
@@ -217,159 +191,6 @@ def _weigh(story: Story, trace: Trace) -> None:
         st.caption(text.ROW.format(visible=visible, uniform=format_percent(1 / visible)))
 
 
-def _moves(story: Story, trace: Trace) -> list[Move]:
-    """How the selected token moves towards other words; empty if the visitor's own sentence has none."""
-    row, query = selected_row(trace), trace.config.query_index
-    if _is_of_the_story(story, query):
-        return moves(story.sentence, query, row)
-    found = own_sentence.vectors_of(story) if story.is_own else vectors(story.sentence)
-    return [] if found is None else moves_within(found, query, row, trace.queries.texts)
-
-
-def _is_of_the_story(story: Story, query: int) -> bool:
-    """Whether a token is the word that both sentences have, which is compared with words of both."""
-    return not story.is_own and query == story.shipped.word
-
-
-def _combine(story: Story, trace: Trace) -> None:
-    """Draws how the selected token moves towards others, if it is compared with any."""
-    if found := _moves(story, trace):
-        _take_over(story, trace, found)
-        _after_layers(story, found)
-    else:
-        _not_compared(story, trace)
-
-
-def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
-    """Draws how this head moves the selected token."""
-    query, is_story = token_name(trace, trace.config.query_index), _is_of_the_story(story, trace.config.query_index)
-    here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
-    asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
-    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story else text.WITHIN_AS_READ)
-    _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
-
-
-def _not_towards(trace: Trace, found: list[Move]) -> str:
-    """That the word with the largest weight is not the one that the token moves towards; "" if it is, or is no word."""
-    key = trace.queries.texts[int(selected_row(trace).argmax())]
-    closer, change = _most_towards(found)
-    away = {move.word for move in found if move.word != closer}
-    return text.NOT_TOWARDS.format(key=key) if key in away and change >= LEAST else ""
-
-
-def _draw_step(found: list[Move], said: str) -> None:
-    """Draws the small step of this head, on an axis of its own, below what is said of it unless the headline has that."""
-    most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
-    rows = [{"word": move.word, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
-    chart = charts.by_head(tuple(move.word for move in found), most)
-    if said:
-        st.markdown(said)
-    _draw_chart("head-step", rows, chart, text.STEP_ALT)
-
-
-def _after_layers(story: Story, found: list[Move]) -> None:
-    """Draws how far all layers bring the selected token."""
-    last = charts.RECORDED if story.altered else charts.LAYERS
-    rows = [
-        {
-            "word": move.word,
-            "stage": stage,
-            "cosine": cosine,
-            "label": _cosine_text(cosine),
-            "least": min(ends),
-            "most": max(ends),
-        }
-        for move in found
-        for ends in [(move.before, move.layers)]
-        for stage, cosine in zip((charts.BEFORE, last), ends, strict=True)
-    ]
-    low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
-    chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
-    first, after = _closest(found)
-    template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
-    most = max(found, key=lambda move: move.layers - move.before)
-    said = template.format(
-        first=first.word,
-        before=_cosine_text(first.before),
-        last=after.word,
-        cosine=_cosine_text(after.layers),
-        gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
-    )
-    with st.expander(_as_recorded(story, said)):
-        _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
-        meant = terms.explanation("layer", "feed-forward layer")
-        st.caption(f"{text.WITH_ALL} {_rise_sentence(found)}".strip(), help=meant)
-
-
-def _closest(found: list[Move]) -> tuple[Move, Move]:
-    """The word that the selected token is closest to before the head, and the one after all layers."""
-    return max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
-
-
-def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
-    st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key=key, width="stretch", theme=None, alt=alt)
-
-
-def _pass_on(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others: their weights as parts of one bar, the largest first."""
-    row = selected_row(trace)
-    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)))
-    if float(row.sum()):
-        _draw_chart("mix", _shares(row.tolist(), trace.queries.texts), charts.mix(), text.MIX_ALT)
-
-
-def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
-    """The parts of the bar, which add up to 1: tokens from `LEAST_SHARE` on, and the others together."""
-    order = sorted(range(len(row)), key=lambda at: -row[at])
-    named = [(tokens[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
-    others = [weight for weight in row if 0 < weight < LEAST_SHARE]
-    parts = named + [(text.OTHERS.format(count=len(others)), sum(others))] * bool(others)
-    ends = [0.0, *accumulate(weight for _, weight in parts)]
-    return [
-        {"token": token, "start": start, "end": end, "label": format_percent(weight)}
-        for (token, weight), start, end in zip(parts, ends, ends[1:], strict=False)
-    ]
-
-
-def _not_compared(story: Story, trace: Trace) -> None:
-    """Draws why the selected token is compared with no word, and a way out."""
-    lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
-    st.markdown(lacks.format(query=token_name(trace, trace.config.query_index)))
-    name, shipped = next(iter(SENTENCES.items()))
-    changes = {"sentence": name, "query": WORD}
-    st.button(text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word")
-
-
-def _cosine_text(cosine: float) -> str:
-    return format_change(cosine, plus=False, places=3)
-
-
-def _change_text(move: Move) -> str:
-    return format_change(move.change, places=3)
-
-
-def _move_sentence(found: list[Move]) -> str:
-    if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
-        return text.MOVED_TOO_LITTLE.format(least=LEAST)
-    closer, change = _most_towards(found)
-    return (
-        text.MOVED.format(closer=closer, change=format_change(change, places=3))
-        if change >= LEAST
-        else text.MOVED_TO_NONE.format(least=LEAST)
-    )
-
-
-def _rise_sentence(found: list[Move]) -> str:
-    """How much nearer the token is to each word after all layers; "" unless it is to all."""
-    rises = sorted((move.layers - move.before, move.word) for move in found)
-    (least_by, least), (most_by, most) = rises[0], rises[-1]
-    if least_by <= 0 or least == most:
-        return ""
-    return text.ALL_RISE.format(
-        most=most, most_by=format_change(most_by), least=least, least_by=format_change(least_by)
-    )
-
-
 def _next_button(step: str) -> None:
     st.button(
         text.NEXT[step],
@@ -391,5 +212,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
     "weigh": ((_sharpen,), (_weigh,)),
-    "take over": ((_pass_on,), (_combine,)),
+    "take over": ((start_combine.draw_mix,), (start_combine.draw_moves,)),
 }

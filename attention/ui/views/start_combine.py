@@ -1,0 +1,197 @@
+"""The third step of Start: what the selected token takes from the others, and which words that moves it towards.
+
+It compares vectors: those recorded for the sentences that ship, or those that MiniLM computed for the visitor's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from math import ceil, floor
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import moves as charts
+from attention.number_format import format_change, format_percent
+from attention.story.head import SENTENCES, Move, moves, moves_within, vectors
+from attention.story.settings import WORD, Story
+from attention.trace import Trace
+from attention.ui.markdown import join_words
+from attention.ui.session import own_sentence, page
+from attention.ui.text import start as text
+from attention.ui.text import terms
+from attention.ui.views.start_scores import as_recorded, is_of_the_story, selected_row, token_name
+
+LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
+LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
+
+
+def finding(story: Story, trace: Trace) -> str:
+    """How this head moves the word that both sentences have, in one sentence; "" if another token is selected."""
+    if not is_of_the_story(story, trace.config.query_index):
+        return ""
+    return _move_finding(_moves_of(story, trace), token_name(trace, trace.config.query_index), bool(story.altered))
+
+
+def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
+    """How this head moves the selected token, by default or with other settings than the model's own."""
+    closer, change = _most_towards(found)
+    template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
+    said = template.format(query=query, closer=closer, change=format_change(change, plus=False, places=3))
+    return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
+
+
+def _most_towards(found: list[Move]) -> tuple[str, float]:
+    """The word that the head moves the token towards most, and the change of the cosine, rounded as the bars are labelled."""
+    closer = max(found, key=lambda move: move.change)
+    return closer.word, round(closer.change, 3)
+
+
+def _moves_of(story: Story, trace: Trace) -> list[Move]:
+    """How the selected token moves towards other words; empty if the visitor's own sentence has none."""
+    row, query = selected_row(trace), trace.config.query_index
+    if is_of_the_story(story, query):
+        return moves(story.sentence, query, row)
+    found = own_sentence.vectors_of(story) if story.is_own else vectors(story.sentence)
+    return [] if found is None else moves_within(found, query, row, trace.queries.texts)
+
+
+def draw_moves(story: Story, trace: Trace) -> None:
+    """Draws how the selected token moves towards others, if it is compared with any."""
+    if found := _moves_of(story, trace):
+        _take_over(story, trace, found)
+        _after_layers(story, found)
+    else:
+        _not_compared(story, trace)
+
+
+def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
+    """Draws how this head moves the selected token."""
+    query, is_story = token_name(trace, trace.config.query_index), is_of_the_story(story, trace.config.query_index)
+    here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
+    asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
+    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story else text.WITHIN_AS_READ)
+    _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
+
+
+def _not_towards(trace: Trace, found: list[Move]) -> str:
+    """That the word with the largest weight is not the one that the token moves towards; "" if it is, or is no word."""
+    key = trace.queries.texts[int(selected_row(trace).argmax())]
+    closer, change = _most_towards(found)
+    away = {move.word for move in found if move.word != closer}
+    return text.NOT_TOWARDS.format(key=key) if key in away and change >= LEAST else ""
+
+
+def _draw_step(found: list[Move], said: str) -> None:
+    """Draws the small step of this head, on an axis of its own, below what is said of it unless the headline has that."""
+    most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
+    rows = [{"word": move.word, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
+    chart = charts.by_head(tuple(move.word for move in found), most)
+    if said:
+        st.markdown(said)
+    _draw_chart("head-step", rows, chart, text.STEP_ALT)
+
+
+def _after_layers(story: Story, found: list[Move]) -> None:
+    """Draws how far all layers bring the selected token."""
+    last = charts.RECORDED if story.altered else charts.LAYERS
+    rows = [
+        {
+            "word": move.word,
+            "stage": stage,
+            "cosine": cosine,
+            "label": _cosine_text(cosine),
+            "least": min(ends),
+            "most": max(ends),
+        }
+        for move in found
+        for ends in [(move.before, move.layers)]
+        for stage, cosine in zip((charts.BEFORE, last), ends, strict=True)
+    ]
+    low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
+    chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
+    first, after = _closest(found)
+    template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
+    most = max(found, key=lambda move: move.layers - move.before)
+    said = template.format(
+        first=first.word,
+        before=_cosine_text(first.before),
+        last=after.word,
+        cosine=_cosine_text(after.layers),
+        gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
+    )
+    with st.expander(as_recorded(story, said)):
+        _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+        meant = terms.explanation("layer", "feed-forward layer")
+        st.caption(f"{text.WITH_ALL} {_rise_sentence(found)}".strip(), help=meant)
+
+
+def _closest(found: list[Move]) -> tuple[Move, Move]:
+    """The word that the selected token is closest to before the head, and the one after all layers."""
+    return max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
+
+
+def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
+    st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key=key, width="stretch", theme=None, alt=alt)
+
+
+def draw_mix(story: Story, trace: Trace) -> None:
+    """Draws what the selected token takes from the others: their weights as parts of one bar, the largest first."""
+    row = selected_row(trace)
+    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)))
+    if float(row.sum()):
+        _draw_chart("mix", _shares(row.tolist(), trace.queries.texts), charts.mix(), text.MIX_ALT)
+
+
+def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
+    """The parts of the bar, which add up to 1: tokens from `LEAST_SHARE` on, and the others together."""
+    order = sorted(range(len(row)), key=lambda at: -row[at])
+    named = [(tokens[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
+    others = [weight for weight in row if 0 < weight < LEAST_SHARE]
+    parts = named + [(text.OTHERS.format(count=len(others)), sum(others))] * bool(others)
+    ends = [0.0, *accumulate(weight for _, weight in parts)]
+    return [
+        {"token": token, "start": start, "end": end, "label": format_percent(weight)}
+        for (token, weight), start, end in zip(parts, ends, ends[1:], strict=False)
+    ]
+
+
+def _not_compared(story: Story, trace: Trace) -> None:
+    """Draws why the selected token is compared with no word, and a way out."""
+    lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
+    st.markdown(lacks.format(query=token_name(trace, trace.config.query_index)))
+    name, shipped = next(iter(SENTENCES.items()))
+    changes = {"sentence": name, "query": WORD}
+    st.button(text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word")
+
+
+def _cosine_text(cosine: float) -> str:
+    return format_change(cosine, plus=False, places=3)
+
+
+def _change_text(move: Move) -> str:
+    return format_change(move.change, places=3)
+
+
+def _move_sentence(found: list[Move]) -> str:
+    if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
+        return text.MOVED_TOO_LITTLE.format(least=LEAST)
+    closer, change = _most_towards(found)
+    return (
+        text.MOVED.format(closer=closer, change=format_change(change, places=3))
+        if change >= LEAST
+        else text.MOVED_TO_NONE.format(least=LEAST)
+    )
+
+
+def _rise_sentence(found: list[Move]) -> str:
+    """How much nearer the token is to each word after all layers; "" unless it is to all."""
+    rises = sorted((move.layers - move.before, move.word) for move in found)
+    (least_by, least), (most_by, most) = rises[0], rises[-1]
+    if least_by <= 0 or least == most:
+        return ""
+    return text.ALL_RISE.format(
+        most=most, most_by=format_change(most_by), least=least, least_by=format_change(least_by)
+    )
