@@ -319,7 +319,7 @@ def test_times_of_a_gpu_that_hardly_grow_with_the_length_are_said_to_be_a_fixed_
     assert not flat_times(flat[:2]) and not flat_times(line([64, 128, 256], [1e-5] * 3))
 
 
-@pytest.mark.parametrize(("is_minimum", "said"), [(True, "at least 55%"), (False, "roughly 56%")])
-def test_an_unstable_minimum_bounds_a_share_of_a_limit(is_minimum, said):
-    unstable: Any = SimpleNamespace(settled=False, is_minimum=is_minimum)
+@pytest.mark.parametrize(("is_bound", "said"), [(True, "at least 55%"), (False, "roughly 56%")])
+def test_an_unstable_minimum_bounds_a_share_of_a_limit(is_bound, said):
+    unstable: Any = SimpleNamespace(settled=False, is_bound=is_bound)
     assert chart_findings._share(0.5587, unstable) == said

@@ -488,7 +488,7 @@ def test_of_several_settings_the_headline_compares_them_and_reset_takes_switches
     monkeypatch.setattr(results.timing, "shipped_timings", lambda: shipped)
     test = run({"masks": "full,causal", "dtypes": "float32,bfloat16", "picture": "lines"})
     assert headline(test) == (
-        "At 2,048 tokens an H100 takes roughly 23 µs with bfloat16, full mask, and roughly 13 times as long with float32. "
+        "At 2,048 tokens an H100 takes at most 23.3 µs with bfloat16, full mask, and roughly 13 times as long with float32. "
         "At 64 tokens float32 is 1.4 times as fast as bfloat16."
     )
     assert "The headline is for" not in page_text(test) and "Showing 5 of" in page_text(test)

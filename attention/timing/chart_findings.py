@@ -274,7 +274,7 @@ def _share(share: float, timing: Timing) -> str:
     """A share as a percentage, with two digits if the time is unstable; a minimum of unstable times is an upper bound."""
     if timing.settled:
         return format_percent(share)
-    if timing.is_minimum and share > 0:
+    if timing.is_bound and share > 0:
         return f"at least {two_digits(100 * share, floor):.3g}%"
     return f"roughly {float(f'{share:.2g}') * 100:g}%"
 

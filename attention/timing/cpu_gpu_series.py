@@ -204,7 +204,7 @@ def _point(timing: Timing) -> Point:
         (spread.lower, spread.upper) if spread.has_quartiles else None,
         loose=convergence.reason(timing),
         back=timing.from_device,
-        is_bound=not timing.settled and timing.quickest is not None,
+        is_bound=timing.is_bound,
     )
 
 

@@ -91,8 +91,8 @@ def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
         return ""
     other = max(others, key=_time)
     taken = seconds(first.seconds)
-    if not first.settled:  # a minimum of unstable times is an upper bound
-        taken = f"at most {taken}" if first.is_minimum else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
+    if not first.settled:
+        taken = f"at most {taken}" if first.is_bound else f"roughly {seconds(float(f'{first.seconds:.2g}'))}"
     unit = "keys" if first.queries else "tokens"
     longer = f"{_as_long(other, first)} with {setting_text(other, [first, other])}"
     said = f"{machine_in_sentence(first)} takes {taken} with {setting_text(first, found)}, and {longer}"

@@ -63,6 +63,11 @@ class Timing(Case):
         return self.quickest is not None and not self.by_median
 
     @property
+    def is_bound(self) -> bool:
+        """Whether its time is an upper bound of that on an idle machine: an unstable one, whose minimum is known."""
+        return not self.settled and self.quickest is not None
+
+    @property
     def case(self) -> Case:
         """The case, without device details, day and times."""
         return Case(**{entry.name: getattr(self, entry.name) for entry in fields(Case)})
