@@ -211,10 +211,10 @@ def test_the_finding_is_true_of_what_is_shown():
     test.select_slider(key="story_temperature").set_value(1.0).run()
     for sentence in ("account", "river"):
         test.button_group(key="story_sentence").set_value(sentence).run()
-        found = {move.word: move.change for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
-        assert max(found, key=found.__getitem__) == sentence, "the word that the reader expects"
-        rises = format_change(found[sentence], plus=False, places=3)
-        assert f"This head moves “bank” most towards **“{sentence}”**: their cosine rises by {rises}." in words(test)
+        found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
+        assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
+        rises = " to ".join(f"{cosine:.3f}" for cosine in (found[sentence].before, found[sentence].head))
+        assert f"This head moves “bank” most towards **“{sentence}”**: their cosine rises from {rises}." in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
     away = text.MOVES_AWAY.format(query="“bank”")
     assert text.WITH_SETTINGS.format(said=away) in words(test) and not test.exception
@@ -279,7 +279,7 @@ def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings()
         found = [
             Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
         ]
-        told = said.format(query="“bank”", closer="sat", change="0.006")
+        told = said.format(query="“bank”", closer="sat", before="0.200", after="0.206")
         assert start_combine._move_finding(found, "“bank”", True) == f"With these settings, {told}"
         assert start_combine._move_finding(found, "“bank”", False) == f"T{told[1:]}"
 
@@ -292,9 +292,9 @@ def test_a_change_that_rounds_to_zero_has_no_sign():
 @pytest.mark.parametrize(
     ("query", "headline"),
     [
-        (2, "**36.2%** of what this head adds to “sat” comes from “[CLS]”."),
-        (6, "**16.7%** of what this head adds to “of” comes from “of” itself."),
-        (8, "**17.3%** of what this head adds to “river” comes from “bank”."),
+        (2, "“sat” gets a mix of values: **36.2%** of it is that of “[CLS]”."),
+        (6, "“of” gets a mix of values: **16.7%** of it is its own."),
+        (8, "“river” gets a mix of values: **17.3%** of it is that of “bank”."),
     ],
 )
 def test_what_any_token_of_a_sentence_that_ships_becomes_is_shown(query, headline):

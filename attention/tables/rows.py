@@ -200,7 +200,9 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     least = size[order[many - 1]]
     ties = [found.keys["weight"][key] for key in order[many:] if size[key] == least]  # of keys that are not named
     others = found.seeing - len(keys) - len(ties)
-    rest = max(0.0, math.fsum(found.keys["weight"]) - math.fsum([*named["weight"], *ties]))
+    rest = max(
+        0.0, math.fsum([*found.keys["weight"], *(-weight for weight in (*named["weight"], *ties))])
+    )  # also 1e-20
     most = math.nextafter(1, 0) if rest else 1.0  # a weight that is rounded to one, beside others, is not all
     shares = [f"{format_percent(min(weight, most))} on {format_token(token, at, 'key')}" for weight, token, at in keys]
     shares[0] = shares[0].replace(" on ", " of its weight on ", 1)

@@ -109,9 +109,7 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     tab = visit("", size=PHONE)
     tab.wait_for_grid()
     said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
-    expect(said).to_have_text(
-        "Head 0, same word: “boat” (17) puts 43.0% of its weight on “boat” (7) and as much on “boat” (17)."
-    )
+    expect(said).to_have_text("Head 0, same word: “boat” (17) puts 43.0% each on “boat” (7) and “boat” (17).")
     readout, large = (tab.page.locator(f".heads-grid .{name}").bounding_box() for name in ("readout", "large"))
     assert readout["y"] + readout["height"] <= large["y"], "it covers no row"
     square.click()  # chooses the head alone: its query stays, and its largest key is read

@@ -6,8 +6,8 @@ import { NEARLY_ALL, share, timesEven } from "./uniform.js";
 import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  asMuch, cellText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName, rowSum,
-  spokenCell, tableTitle, titleOf, tokenText, OVER, UNDER,
+  cellText, equalText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName, rowSum,
+  spokenCell, tileText, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -122,10 +122,12 @@ function totalOf(data, cell) {
 function sentence(data, cell) {
   const [query, key] = namePair(data, cell), masked = cell.code === MASKED, sides = Boolean(data.sides);
   const alone = sides && !masked ? onlyIn(cell.code) : "", rough = roughly(data, cell), weight = rough || numberOf(data, cell);
-  const isExact = !sides && !rough && data.tile === 1 && cell.weight > 0;
-  const others = isExact ? withNumberOf(data, cell).filter((other) => other.key !== cell.key) : [];
-  const also = others.length ? asMuch({ key: namePair(data, others[0])[1], count: others.length }) : "";
-  return cellText({ query, key, weight, masked, rest: data.rest, sides, alone, also });
+  const isTile = cell.queryCount * cell.keyCount > 1 && !data.places && !sides && !masked;
+  if (isTile) return tileText({ which: data.pool === "mean" ? "Mean" : "Largest", query, key, weight });
+  const isExact = !sides && !rough && data.tile === 1 && data.rest !== null && cell.weight > 0;
+  const [other, ...more] = isExact ? withNumberOf(data, cell).filter((each) => each.key !== cell.key) : [];
+  if (other) return equalText({ query, key, weight, other: namePair(data, other)[1], count: 1 + more.length });
+  return cellText({ query, key, weight, masked, rest: data.rest, sides, alone });
 }
 
 /**

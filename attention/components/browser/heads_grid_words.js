@@ -11,7 +11,6 @@
  * @property {string | null | undefined} rest
  * @property {boolean} sides
  * @property {string} alone
- * @property {string} also  other keys with the same weight; empty without any
  */
 
 // The lines of the readout. To add one, write it here and in LINES of heads_grid_readout.js, and its text in `setReadout`. A
@@ -158,16 +157,25 @@ export function pairTexts({ query, key }) {
   return [query.startsWith("“") ? query : `query ${query}`, key.startsWith("“") ? key : `key ${key}`];
 }
 
-/** @param {{ key: string, count: number }} others  the first of the other keys with the same weight, and how many there are */
-export function asMuch({ key, count }) {
-  return ` and as much on ${count > 1 ? `each of ${count} others` : key}`;
+/**
+ * @param {{ query: string, key: string, weight: string, other: string, count: number }} cell  `other`: the first of the other
+ *   keys with the same weight, of which there are `count`
+ */
+export function equalText({ query, key, weight, other, count }) {
+  return `${query} puts ${weight} each on ${key} and ${count > 1 ? `${count} others` : other}.`;
+}
+
+/** @param {{ which: string, query: string, key: string, weight: string }} tile  a cell of several pairs of an unknown place */
+export function tileText({ which, query, key, weight }) {
+  const [queries, keys] = [query.replace("query", "queries"), key.replace("key", "keys")];
+  return `${which} weight of ${queries} on ${keys}: ${weight}.`;
 }
 
 /** @param {Pair} pair */
-export function cellText({ query, key, weight, masked, rest, sides, alone, also }) {
+export function cellText({ query, key, weight, masked, rest, sides, alone }) {
   if (sides && !masked) return `${query} to ${key}: ${weight}${alone && ` (masked in ${alone === "A" ? "B" : "A"})`}.`;
   if (masked) return `${key} is masked for ${query}.`;
-  return rest === null ? `${query} weighs ${key} by ${weight}.` : `${query} puts ${weight} of its weight on ${key}${also}.`;
+  return rest === null ? `${query} weighs ${key} by ${weight}.` : `${query} puts ${weight} of its weight on ${key}.`;
 }
 
 /** @param {{ title: string, role: string, cell: string }} texts */

@@ -38,8 +38,10 @@ def finding(story: Story, trace: Trace) -> str:
 def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
     """How this head moves the selected token, by default or with other settings than the model's own."""
     closer, change = _most_towards(found)
+    ends = next((move.before, move.head) for move in found if move.word == closer)
     template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
-    said = template.format(query=query, closer=closer, change=format_change(change, plus=False, places=3))
+    before, after = map(_cosine_text, ends)
+    said = template.format(query=query, closer=closer, before=before, after=after)
     return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
 
 
