@@ -21,10 +21,14 @@ from attention.timing.units import seconds as spelt
 
 HEIGHT = 420  # pixels
 FEW_TICKS = 6  # lengths at the axis up to which their letters are large
-NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
+NAME, LABEL, ROW = (
+    12,
+    13,
+    16,
+)  # pixels of the height of letters: of the names of lines, of the axes, and of a line of names
 ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, or also a text of two lines
-ROOM_BELOW = 6  # times smaller than the smallest time, below which is what open marks mean
-ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
+ROOM_BELOW, ROOM_PER_ROW = 6, 2.5  # times smaller than the smallest time, below which is a line of text, and each more
+ENDS = (5e-6, 0.05)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about{gap}{length:,.0f} {unit}", "about equal"
@@ -45,7 +49,7 @@ def figure(found: BreakEven) -> go.Figure:
     every = [y for trace in _traces(shown) for y in trace.y]
     last = lengths.index(found.longest.length)
     room = ROOM_FOR_TEXT if last == len(lengths) - 1 else ROOM
-    below = ROOM_BELOW if found.open_marks else 1
+    below = ROOM_BELOW * ROOM_PER_ROW ** (_rows(found) - 1) if found.open_marks else 1
     low, high = log10(min([ENDS[0], *(y / below for y in every)])), log10(max([ENDS[1], *(room * y for y in every)]))
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
@@ -155,8 +159,19 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
 def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
     """Writes what open marks mean below all lines, where nothing else is."""
     place = {"x": 1, "y": 0.01, "xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom"}
-    says = found.open_marks.replace("), ", "),<br>")  # two reasons are too long for one line on a phone
-    shown.add_annotation(text=says, align="right", showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
+    shown.add_annotation(
+        text=_open_marks_text(found), align="right", showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place
+    )
+
+
+def _open_marks_text(found: BreakEven) -> str:
+    """What open marks mean, in two lines if there are two reasons, which are too long for one on a phone."""
+    return found.open_marks.replace("), ", "),<br>")
+
+
+def _rows(found: BreakEven) -> int:
+    """In how many lines that is; 0 without open marks."""
+    return 1 + _open_marks_text(found).count("<br>") if found.open_marks else 0
 
 
 def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float], says: str) -> None:
@@ -183,16 +198,20 @@ def _mark_break_even(
     says = EQUAL if found.is_equal_at_first(copied) else ROUGH if found.is_rough else CROSSING
     is_far = log10(at / lengths[0]) > FAR * log10(lengths[-1] / lengths[0])
     words = says.format(*crossing.around or (), length=at, unit=unit, gap=" " if is_far else "<br>")
-    _mark(shown, at, _between(at, lengths, gpu[0 if copied else -1]), words, low if is_far else None)
+    y = _between(at, lengths, gpu[0 if copied else -1])
+    _mark(shown, at, y, words, low if is_far else None, ROW * _rows(found))  # above what open marks mean
 
 
-def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None) -> None:
-    """Adds a ring where the lines cross, and what it `says` beside it, or at the end of a line down to `low`, if it is given."""
+def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None, above: int) -> None:
+    """Adds a ring where the lines cross, and what it `says` beside it, or beside a line down to `low`, if that is given.
+
+    `above`: pixels between the end of that line and its text.
+    """
     ring = {"symbol": "circle-open", "size": 20, "color": HIDDEN, "line": {"width": 3}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
     if low is not None:
-        place |= {"y": 0.01, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4, "yshift": 0}
+        place |= {"y": 0.01, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4, "yshift": above}
         line = {"width": 1.5, "dash": "dash", "color": HIDDEN}
         shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=y, line=line, layer="below")
     shown.add_annotation(

@@ -18,7 +18,7 @@ LINE = 13  # pixels from one name to the next
 SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
 BELOW = -12  # the same for a name that begins below another point of its line
-START = 26  # the same for a name above the first point of its line
+START = (26, 40, 54)  # the same for a name above the first point of its line
 ABOVE = (16, 30, 44, -30, -44, 58, 72, 86, 100, 114, 128, 142)  # pixels of another text above a point
 LETTER = 0.58  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
@@ -138,7 +138,7 @@ def name_lines(
         ]  # if lines are in the way at the end
         at_line = 1 if NO_BULLET in bullet else len(places)  # a line without marks is named at the line
         places[at_line:at_line] = along
-        places += [(points[0], START, True)]
+        places += [(points[0], shift, True) for shift in START]
         costs = [room.cost(place, group, width, points[-1]) for place in places]
         if group in behind and min(costs) >= COVERED:
             continue

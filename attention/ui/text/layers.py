@@ -20,7 +20,7 @@ INDUCTION = (
     "{count} of {heads} act as induction heads here: at a repeated {unit}, they look up what followed it before."
 )
 EXAMPLE_LABEL = "Example:"
-INDUCTION_EXAMPLE = "{before} was followed by {key}. At {query}, {head} puts {weight} on {key}."
+INDUCTION_EXAMPLE = "after {before} came {key}. At {query}, {head} puts {weight} on it."
 INDUCTION_ONE = (
     "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
 )
@@ -79,15 +79,20 @@ IN_MENU = {  # in the menu, statistics whose label alone does not tell how they 
 HELP_LINE = "- {statistic}: {about}"
 WEIGHT_ON = "weight on {keys}"
 TEXTS = {  # of sources whose text is no sentence: what it is
-    "recorded:smollm2-repeated": "A start token, then 25 random words, three times (76 tokens){causal}.",
+    "recorded:smollm2-repeated": "A start token, then 25 random words, three times{causal}.",
     "trained:induction": "Trained to predict the next of random letters that repeat: {tokens}",
     "trained:reverse": "Trained to repeat the letters before → in reverse order: {tokens}",
     "trained:sort": "Trained to repeat the numbers before → in ascending order: {tokens}",
     "trained:brackets": "Trained to predict the kind of each closing bracket: {tokens}",
     "trained:majority": "Trained to predict, after →, the most frequent colour: {tokens}",
 }
-TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
+TEXTS_CAUSAL = ": only earlier copies tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
+FRAMED_WEAK = "Framed, the largest such weight:"  # of a head that may not do this in general
+WHOLE_ROWS = dict.fromkeys(  # how to see a statistic of rows in the map
+    ("entropy", "entropy_share", "effective_keys", "even", "effective_rank"),
+    "The more shaded cells a row has, the wider its weight is spread.",
+) | {"distance": "The farther shaded cells are from the diagonal, the farther a query looks."}
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
 LARGEST = "{what}.\n{query} puts {weight} on {key}{where}."
 FRAMED_LARGEST, LARGEST_WEIGHT = (

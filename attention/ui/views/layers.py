@@ -17,7 +17,7 @@ from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
@@ -72,13 +72,11 @@ def view(config: Config) -> None:
         draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
     if not (alone or own_text.look_read(config)) and (said := copies.text_sentence(config)):
         st.caption(said)
-    pair, counted_by = None, maps.number(config, found)
+    pair, counted_by = None, ""
     if not (before or unsaid):
-        pair, counted_by = copies.example_or_largest(config.truncated, counted_by)
-    role = found[config.layer].roles[config.head]
-    here = head_title(config, (config.layer, config.head))
-    if not alone and needs_copies(role) and (said := copies.induction_example(config.truncated, pair, here)):
-        st.caption(f"{text.EXAMPLE_LABEL} {said}")
+        pair, counted_by = copies.example_or_largest(config.truncated, maps.number(config, found))
+        if not alone and (said := _induction_example(config, found)):
+            st.caption(f"{text.EXAMPLE_LABEL} {said}")
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
@@ -114,6 +112,17 @@ def view(config: Config) -> None:
             _focus(config, found, pair, counted_by)
         terms.draw("layers")
     browser_yield.yield_to_browser()
+
+
+def _induction_example(config: Config, found: Mapping[int, Layer]) -> str:
+    """What the strongest induction head does at one repeated token, whichever head is selected; "" if the map has none."""
+    name = maps.number(config, found)
+    held = maps.cells(name, found)
+    best = max(held, key=held.__getitem__, default=None)
+    if name != "induction" or best is None or held[best] <= maps.HIGH:
+        return ""
+    strongest = replace(config, layer=best[0], head=best[1], query=LAST_QUERY).truncated
+    return copies.induction_example(strongest, copies.example(strongest, name), head_title(config, best))
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:

@@ -28,7 +28,9 @@ SIGN = "→"  # in the texts of a task: the answer comes after it
 LARGEST = "greatest"  # the statistic of which every head has an example
 OPENING = LARGEST, "preceding"  # statistics with which the map of such a task opens
 MOST = 256  # tokens up to which a cell is large enough to be framed
-SINK = 0.5  # of the weight: from this mean on the first token is said to take it
+SINK = HALF = (
+    0.5  # of the weight: from this mean on the first token is said to take it; a pair with less is no clear example
+)
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
 WEAK = 0.1  # of the weight: a pair with less has no frame
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
@@ -46,9 +48,12 @@ def example(config: Config, statistic: str) -> Copy | Largest | None:
 
 
 def example_or_largest(config: Config, statistic: str) -> tuple[Copy | Largest | None, str]:
-    """That pair, or the largest weight of the head if it has none; with the statistic that counts it."""
+    """That pair, or the largest weight of the head if it has none; with the statistic that counts it.
+
+    A statistic of whole rows has no such pair: a single weight would say the opposite of a row that is spread.
+    """
     found = example(config, statistic)
-    return (found, statistic) if found else (example(config, LARGEST), LARGEST)
+    return (found, statistic) if found or statistic in text.WHOLE_ROWS else (example(config, LARGEST), LARGEST)
 
 
 def _largest_pair(config: Config, statistic: str) -> Copy | Largest | None:
@@ -94,7 +99,8 @@ def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> M
     starts = repeat_starts(tokens(config).texts) if config.tokens <= MOST and not config.is_cross else []
     starts = [0, *starts[1:]] if starts else []  # the token before the first repeat has the label, as it is another one
     if pair is None:
-        return Marks(starts) if starts else None
+        how = text.WHOLE_ROWS.get(statistic, "")
+        return Marks(starts, None, how) if starts or how else None
     said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair, statistic)
     return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, said)
 
@@ -104,7 +110,8 @@ def _example_text(config: Config, pair: Copy) -> str:
     texts = tokens(config).texts
     query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
     said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
-    framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
+    frame = text.FRAMED if pair.weight >= HALF else text.FRAMED_WEAK
+    framed = f"{frame} {said}" if pair.weight >= WEAK else said
     return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
 
 
