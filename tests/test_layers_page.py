@@ -792,6 +792,21 @@ def test_the_table_begins_with_the_heads_that_have_the_largest_values_of_the_map
         assert table["holds"][at] == [*found].index(layer) * 9 + head
 
 
+def test_the_table_says_what_the_headline_says_of_heads_without_a_role():
+    config = Config.of("trained:reverse")
+    found = results.layers.layers(config)
+    name = maps.number(config, found)
+    table = layers_table.columns(found, [name], [], name)
+    assert name == "preceding" and not any(found[0].roles)
+    for head, does in zip(table["head"], table["does"], strict=True):
+        value = found[0].numbers[name][head]
+        assert does == (
+            f"{format_percent(value)} of its weight on {text.KEYS[name]}, where there is one"
+            if value > maps.HIGH
+            else text.NO_ROLE_NAME
+        )
+
+
 def test_a_click_in_any_picture_opens_its_head(monkeypatch):
     held = {"map of heads": {"selection": {"cell": [{"layer": 17, "head": 4, "turn": 0}]}}}
     changed, remembered = [], VisitState()

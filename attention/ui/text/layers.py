@@ -189,6 +189,7 @@ TOO_SHORT = "has no role here: in a text of {count} {unit}s, patterns cannot be 
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
 NO_ROLE_NAME = "no single pattern"
+MOSTLY = "{weight} of its weight on {keys}, where there is one"  # of a head without a role
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"

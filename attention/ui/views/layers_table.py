@@ -17,10 +17,11 @@ from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_short_percent
+from attention.number_format import format_percent, format_short_percent
 from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
+from attention.ui.results.layers import Layer
 from attention.ui.session import page
 from attention.ui.session.role_note import texts_with_roles
 from attention.ui.text import heads
@@ -74,11 +75,20 @@ def columns(
         name: [_value(found[layer].numbers[name][head], name in shares) for layer, head in heads] for name in known
     }
     told |= {first: values[first]} if first in known else {}
-    roles = (found[layer].roles[head] for layer, head in heads)
-    told["does"] = [role.says.removesuffix(text.MEAN_WEIGHT) if role else text.NO_ROLE_NAME for role in roles]
+    told["does"] = [_does(found[layer], head, first) for layer, head in heads]
     if holds:
         told["holds"] = holds
     return told | values
+
+
+def _does(layer: Layer, head: int, first: str) -> str:
+    """What a head does: its role, or where over half of its weight goes by the statistic `first`, if it has none."""
+    if role := layer.roles[head]:
+        return role.says.removesuffix(text.MEAN_WEIGHT)
+    value = layer.numbers.get(first, [None] * (head + 1))[head]
+    if first in text.KEYS and value is not None and value > maps.HIGH:
+        return text.MOSTLY.format(weight=format_percent(value), keys=text.KEYS[first])
+    return text.NO_ROLE_NAME
 
 
 def _value(value: float | None, is_share: bool) -> float | None:
