@@ -234,9 +234,7 @@ def test_heads_that_stand_out_are_named():
         in said.value
     )
     assert "Rows: the 6 layers that are recorded" in said.help
-    assert said.value.endswith(
-        " 6 of 30 layers are shown, chosen for heads with a clear role; double lines mark those left out between."
-    )
+    assert said.value.endswith(" 6 of 30 layers are shown, chosen for clear roles; double lines mark gaps.")
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]

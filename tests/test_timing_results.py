@@ -85,7 +85,7 @@ def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_
         in page_text(test)
     )
     assert (
-        "No exponent for 1 line: fewer than 3 lengths are stable; try a larger time budget or a quieter machine"
+        "No exponent for SDPA: fewer than 3 lengths are stable; try a larger time budget or a quieter machine"
         in page_text(test)
     )
     assert [len(each.value) for each in tables(test)] == [3], "the table of every case alone"

@@ -79,7 +79,7 @@ IN_MENU = {  # in the menu, statistics whose label alone does not tell how they 
 HELP_LINE = "- {statistic}: {about}"
 WEIGHT_ON = "weight on {keys}"
 TEXTS = {  # of sources whose text is no sentence: what it is
-    "recorded:smollm2-repeated": "A start token, then 25 random words, three times{causal}.",
+    "recorded:smollm2-repeated": "25 random words, three times{causal}.",
     "trained:induction": "Trained to predict the next of random letters that repeat: {tokens}",
     "trained:reverse": "Trained to repeat the letters before → in reverse order: {tokens}",
     "trained:sort": "Trained to repeat the numbers before → in ascending order: {tokens}",
@@ -142,10 +142,8 @@ RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
 GAPS = "Double lines mark layers left out between those shown."
-GAPS_OF = "{count} of {all} layers are shown; double lines mark those left out between."
-GAPS_CHOSEN = (  # of recorded texts
-    "{count} of {all} layers are shown, chosen for heads with a clear role; double lines mark those left out between."
-)
+GAPS_OF = "{count} of {all} layers are shown; double lines mark gaps."
+GAPS_CHOSEN = "{count} of {all} layers are shown, chosen for clear roles; double lines mark gaps."  # of recorded texts
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
@@ -208,12 +206,12 @@ DIAGONALS = {  # by how often the text occurs
     2: "The diagonal is what followed each word’s earlier copy.",
     3: "The two diagonals are what followed each word’s copy, one and two repeats back.",
 }
-USE = "In real text, such heads help a model continue a name or a phrase that came before (Olsson et al. 2022)."
+USE = "In real text, such heads continue a name or phrase that came before (Olsson et al. 2022)."
 COPIES = (
     "For {right} of {places} repeated words (the last one has no next word), its largest weight is on an earlier copy of the "
     "word that comes next."
 )
-WITHOUT_COPY = "Words that occur for the first time put {share} of their weight on {first}, an **attention sink**."
+WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
 RANK = "**{head}**  \n{statistic} · rank {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"

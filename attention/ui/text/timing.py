@@ -221,7 +221,7 @@ NO_PAIR = "No selected setting was timed on both a CPU and another device."
 MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose lines* above the chart."
 GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")
 TIMES = "{factor} times"
-NO_EXPONENT, NO_EXPONENT_MORE = "No exponent for 1 line: {reason}.", "No exponent for {count:,} lines: {reason}."
+NO_EXPONENT, LINES_COUNT = "No exponent for {lines}: {reason}.", "{count:,} lines"
 
 # Recordings.
 RECORDINGS = "Recordings: timings from another machine"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -34,6 +33,7 @@ from attention.ui.text import timing as text
 from attention.ui.views import timing_chart, timing_lines, timing_notes, timing_sizes
 
 LIMITS_KEY = "timing_limits"
+FEW_NAMES = 2  # lines without an exponent that are named
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -274,15 +274,15 @@ def _pays(drawn: list[Timing]) -> None:
 
 def _growth(found: list[Timing]) -> None:
     """Draws the factor of time for twice the length, per line; for lines without one, the reason."""
-    rows, reasons, names = [], Counter(), line_names.line_names(found)
+    rows, reasons, names = [], dict[str, list[str]](), line_names.line_names(found)
     by_label = recordings.lines(found)
     for label, rise in growth.of_lines(by_label).items():
         if rise:
             rows.append((names[label], text.TIMES.format(factor=rise.factor), rise.power, rise.over))
         else:
-            reasons[growth.why_not(by_label[label])] += 1
+            reasons.setdefault(growth.why_not(by_label[label]), []).append(names[label])
     if rows:
         st.dataframe(pd.DataFrame(rows, columns=list(text.GROWTH_COLUMNS)), hide_index=True, key="timing_growth")
-    for reason, count in reasons.most_common():
-        template = text.NO_EXPONENT if count == 1 else text.NO_EXPONENT_MORE
-        st.caption(escape(template.format(count=count, reason=reason)))
+    for reason, lines in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        which = text.AND.join(lines) if len(lines) <= FEW_NAMES else text.LINES_COUNT.format(count=len(lines))
+        st.caption(escape(text.NO_EXPONENT.format(lines=which, reason=reason)))
