@@ -205,7 +205,10 @@ ARROW = """() => {  // in pixels of the bars: where the arrow stands and ends, a
 
 @pytest.mark.parametrize(
     ("softmax", "total", "said"),
-    [("sink", "sink 70.0%", "puts 5.00% of its weight on"), ("sigmoid", "sum 0.30", "weighs “was” (3) by 0.0500")],
+    [
+        ("sink", "sink 70.0%", "puts 5.00% each on “was” (3) and 5 others."),
+        ("sigmoid", "sum 0.30", "weighs “was” (3) by 0.0500"),
+    ],
 )
 def test_what_a_row_lacks_or_its_sum_is_in_the_readout(opened, softmax, total, said):
     """Six keys of 0.05 each; a row that sums to one says nothing."""
