@@ -246,6 +246,16 @@ def test_a_link_of_before_opens_the_break_even_of_8_heads_and_the_lines_of_16():
     assert TIMED.from_query({"v": "4", "picture": "time"})[0].has_own_sizes is False, "published sizes"
 
 
+def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run({"v": "3", "tokens": "16384", "heads": "32", "masks": "causal"})
+    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
+    assert "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on" in page_text(test)
+    test.segmented_control(key="timing_other_chart").set_value("memory").run()
+    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
+
+
 def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_one_of_their_own(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

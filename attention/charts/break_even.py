@@ -21,11 +21,8 @@ from attention.timing.units import seconds as spelt
 
 HEIGHT = 420  # pixels
 FEW_TICKS = 6  # lengths at the axis up to which their letters are large
-NAME, LABEL, ROW = (
-    12,
-    13,
-    16,
-)  # pixels of the height of letters: of the names of lines, of the axes, and of a line of names
+NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
+ROW = 16  # pixels from one line of such names to the next
 ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, or also a text of two lines
 ROOM_BELOW, ROOM_PER_ROW = 6, 2.5  # times smaller than the smallest time, below which is a line of text, and each more
 ENDS = (5e-6, 0.05)  # seconds at both ends of the axis, unless a time lies beyond

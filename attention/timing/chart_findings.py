@@ -77,16 +77,14 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(subjects) != 1:  # a sentence on devices does not tell lines of one device apart
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
-    later = [
-        step for line in found.values() for _, rise in known[:1] if rise and (step := _last_step(line, rise.lengths[1]))
-    ]
     if len(rises) < len(known) or len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
+    later = "".join(_last_step(line, first.lengths[1]) for line in found.values())
     kernel = known[0][0].implementation
     start = "From" if kernel == USUAL[0] else f"With {kernel}, from"
     said = [f"{start} {first.over} twice the text takes {name} {first.factor} times as long on average"]
-    return f"{', '.join([*said, *(f'{name} {rise.factor} times' for name, rise in others)])}{''.join(later)}."
+    return f"{', '.join([*said, *(f'{name} {rise.factor} times' for name, rise in others)])}{later}."
 
 
 def _last_step(line: list[Timing], beyond: int) -> str:

@@ -81,6 +81,11 @@ class Timed(Sweep, CpuGpuSettings):
         return CpuGpuSettings(**_own(CpuGpuSettings, vars(self)))
 
     @property
+    def one_text(self) -> Sweep:
+        """The sweep of the break-even of one text: this one, or that of 8 heads for other sizes, as in links of before."""
+        return self.sweep if is_one_text(self.sweep) else Sweep()
+
+    @property
     def has_own_sizes(self) -> bool:
         """Whether sizes were set, so that the page shows the lines of a sweep unless the published sizes are what was set.
 

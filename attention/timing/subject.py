@@ -92,7 +92,7 @@ def subject(
 def _joins_break_even(timed: Timed, mine: list[Timing], known: list[Timing]) -> bool:
     """Whether what the visitor measured, and did not open, becomes a line of the break-even, which the page shows."""
     measured = all(not each.source or each.source == BROWSER for each in mine)
-    return timed.picture in (BREAK_EVEN, LINES) and measured and break_even([*mine, *known], timed.sweep) is not None
+    return timed.picture in (BREAK_EVEN, LINES) and measured and break_even([*mine, *known], timed.one_text) is not None
 
 
 def _is_float32_cpu(timing: Timing) -> bool:

@@ -96,7 +96,7 @@ def timing(entries: Entries) -> Drawn | None:
     else:
         cpu, gpus = cpu_gpu_series.cpu(timed.versus, shown), cpu_gpu_series.gpus(timed.versus, shown)
         headline = cpu_gpu_summary.headline(cpu, gpus, timed.versus)
-        if timed.picture == BREAK_EVEN and (crossing := break_even(shown, timed.sweep)):
+        if timed.picture == BREAK_EVEN and (crossing := break_even(shown, timed.one_text)):
             headline, cpu, gpus = crossing.headline, crossing.cpu, [crossing.gpu]
         series = [[(at.length, at.seconds) for at in each.points if at.seconds] for each in (cpu, *gpus) if each]
     if not any(series):

@@ -145,7 +145,7 @@ def test_a_page_can_be_read_by_anybody_and_keeps_its_policy(walker, link):
         1,
     ]
     assert lasting(page, lambda: violations(page, contrast=not link)) == [], (
-        "axe looks at the contrast of the first page, too"
+        "axe checks the contrast of the first page, too"
     )
 
     open_folds(walker)

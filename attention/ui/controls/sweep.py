@@ -88,7 +88,7 @@ def _fixed_chart(sweep: Timed, has_opened: bool) -> str:
         return ""
     if sweep.picture != BREAK_EVEN:
         return PAPERS
-    return BREAK_EVEN if results.timing.ships_break_even(sweep.sweep) else ""
+    return BREAK_EVEN if results.timing.ships_break_even(sweep.one_text) else ""
 
 
 def _widget(name: str, sweep: Sweep, change: Change, fixed: str) -> None:

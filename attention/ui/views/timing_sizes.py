@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, ONE_TEXT_HEADS, SIZES, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, ONE_TEXT_HEADS, SIZES, Timed, is_one_text
 from attention.timing.subject import Subject
 from attention.timing.sweep import Case
 from attention.ui.controls import knobs
@@ -54,8 +54,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             _published(timed)
         else:
             first = [BREAK_EVEN] * (sizes in ONE_TEXT)
-            is_plain = sizes in ONE_TEXT and all(getattr(timed, name) == OFFERED[sizes][name] for name in SIZES)
-            one_text = sizes if is_plain or (sizes in ONE_TEXT and BREAK_EVEN not in charts) else ""
+            is_plain = is_one_text(timed.sweep)
+            one_text = sizes if sizes in ONE_TEXT and (crosses or is_plain or BREAK_EVEN not in charts) else ""
             choose_chart(list(dict.fromkeys([*first, *charts])), crosses, one_text)
 
 
@@ -69,7 +69,7 @@ def settings_text(shown: Sequence[Case]) -> str:
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     """The name of the sizes that the page shows."""
     if not found.follows:
-        return ONE_TEXT[ONE_TEXT_HEADS.index(timed.heads)] if crosses else PUBLISHED
+        return ONE_TEXT[ONE_TEXT_HEADS.index(timed.one_text.heads)] if crosses else PUBLISHED
     own = {name: getattr(timed, name) for name in NAMED}
     others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name in ONE_TEXT))
     return next((name for name in others if {key: OFFERED[name][key] for key in NAMED} == own), OWN)
@@ -152,6 +152,6 @@ def _set_chart(key: str, one_text: str) -> None:
     if one_text and chosen == BREAK_EVEN:
         page.change(**OFFERED[one_text] | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
     elif key == OTHER and chosen in CHARTS:
-        page.change(picture=LINES, chart=chosen)
+        page.change(**OFFERED[one_text], chart=chosen)
     elif chosen in CHARTS:
         page.change(chart=chosen)

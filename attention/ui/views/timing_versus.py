@@ -45,7 +45,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
     `choices` gets whether the break-even is drawn. Without them the sentence is no headline, and the settings are as they are.
     """
     if timed.picture == BREAK_EVEN:
-        if found := break_even.break_even(timings, timed.sweep):
+        if found := break_even.break_even(timings, timed.one_text):
             _head(found.headline, found.with_copy, choices and partial(choices, True))
             _break_even_chart(found)
             settings = timing_sizes.settings_text([found.longest])
@@ -99,7 +99,7 @@ def draw_alone(timed: Timed, timings: list[Timing]) -> None:
     """Draws the sentence and the chart alone."""
     versus = timed.versus
     if timed.picture == BREAK_EVEN:
-        if found := break_even.break_even(timings, timed.sweep):
+        if found := break_even.break_even(timings, timed.one_text):
             draw_finding(escape(found.headline))
             _break_even_chart(found)
             return
