@@ -106,7 +106,21 @@ def test_of_many_lines_those_keep_their_look_with_which_a_chart_begins_and_the_o
     pale = [trace for trace in traces(every) if "customdata" in trace and not trace.get("meta")]
     assert pale and all(trace["zorder"] == -1 and trace["line"]["color"].startswith("rgba") for trace in pale)
     assert all(any(each in trace["hovertemplate"] for each in names) for trace in pale)
-    assert not any(trace.get("showlegend") for trace in traces(every))
+    assert not any(trace.get("showlegend") for trace in pale)  # not in a legend either
+
+
+@pytest.mark.parametrize(("apart", "in_legend"), [(1.05, True), (10.0, False)])
+def test_lines_too_close_for_their_names_have_a_legend(apart, in_legend):
+    names = list(IMPLEMENTATIONS)[:4]
+    close = [
+        replace(timing, implementation=each, median=timing.median * apart**at)
+        for at, each in enumerate(names)
+        for timing in CPU
+    ]
+    drawn = [trace for trace in traces(charts.seconds(close)) if trace.get("meta")]
+    assert {trace["meta"] for trace in drawn if trace.get("showlegend") is not False} == (
+        set(names) if in_legend else set()
+    )
 
 
 def test_an_implementation_has_one_look_whatever_is_drawn_beside_it():

@@ -74,6 +74,8 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     )
     assert device.selectbox(key="timing_against").options[0] == "the CPU"
     assert device.toggle(key="timing_transfer").label == "Count the copy"
+    lone = "Not drawn, as there is no time to divide: matmul softmax matmul."
+    assert lone in page_text(device) and "Not drawn" not in page_text(test)
 
 
 def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_shown():

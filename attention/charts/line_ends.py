@@ -14,6 +14,7 @@ from attention.charts.theme import PLOTLY_TEXT
 
 MOST = 7  # lines that are told apart by colours and marks
 FEW = 5  # lines that have their names at their ends; more of them have a legend
+SPARSE = 3  # lines that have their names at their ends however crowded these are
 LINE = 13  # pixels from one name to the next
 SHIFTS = (13, 27, -26, 41, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
@@ -40,6 +41,7 @@ BULLETS = {
 }  # by mark, for the others a dash
 NO_BULLET = "–"
 COVERED = 2  # cost of a name through which a line goes
+CROWDED = 8  # cost of a name from which on a legend is better
 FAR = 20  # pixels from the end of a line beyond which a stroke leads from its name to it
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
@@ -109,7 +111,8 @@ def name_lines(
     `height` of the figure in pixels; `ends`: the logarithms of both ends of the y axis; `beside`: the last length of the chart; a
     name that fits before it is behind its line; `font`: the size of names in pixels;
     `narrow`: pixels of its width on a phone; `bare`: names have no mark, which would look like a value.
-    Leaves the legend as it is, and returns False, if there are more than `most` lines, or a name is wider than a phone.
+    Leaves the legend as it is, and returns False, if there are more than `most` lines, a name is wider than a phone, or one
+    of several names would be on lines or other names.
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
@@ -129,6 +132,7 @@ def name_lines(
         start, end, ends[0], scale, lines, [_corners(trace, start, end, scale) for trace in unnamed], narrow=narrow
     )
     behind = {_group(trace) for trace in traces if (trace.zorder or 0) < 0}
+    notes: list[dict[str, Any]] = []
     for group, (points, name, bullet) in sorted(last.items(), key=lambda each: -each[1][0][-1][1]):
         width = len(name) * font * LETTER
         is_behind = _room_behind(points[-1][0], beside, start) >= width
@@ -142,6 +146,8 @@ def name_lines(
         costs = [room.cost(place, group, width, points[-1]) for place in places]
         if group in behind and min(costs) >= COVERED:
             continue
+        if len(last) > SPARSE and min(costs) >= CROWDED:
+            return False
         (x, y), shift, is_behind = places[costs.index(min(costs))]
         room.taken.append((scale * log10(y) + shift, x == start))
         text = escape(name) if bare else f"{bullet} {escape(name)}"
@@ -152,7 +158,9 @@ def name_lines(
             stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": "gray", "standoff": 4}
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
-        figure.add_annotation(text=text, **look | place)
+        notes.append({"text": text} | look | place)
+    for note in notes:
+        figure.add_annotation(**note)
     for trace in traces:
         trace.showlegend = False
     return True

@@ -12,6 +12,7 @@ import streamlit as st
 from attention.timing import comparison, line_names, recordings
 from attention.timing.line_choice import FEW
 from attention.timing.recordings import Timing
+from attention.ui.markdown import join_words
 from attention.ui.session import page
 from attention.ui.text import timing as text
 
@@ -102,6 +103,13 @@ def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "")
     count_of = _count_pairs(against) if against else count
     some, every = count_of(drawn), count_of(found)
     return (text.SOME_LINES.format(drawn=some, count=every), _others(drawn, found)) if some < every else ("", "")
+
+
+def without_counterpart_text(selected: list[Timing], offered: list[Timing]) -> str:
+    """Which selected implementations a chart of ratios can't draw, as the base has no time of the same work."""
+    has_ratio = {timing.implementation for timing in offered}
+    names = dict.fromkeys(timing.implementation for timing in selected if timing.implementation not in has_ratio)
+    return text.NO_COUNTERPART.format(names=join_words([*names])) if names else ""
 
 
 def _others(drawn: list[Timing], found: list[Timing]) -> str:
