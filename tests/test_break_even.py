@@ -37,7 +37,7 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "A Test GPU is faster than this server's CPU from about 128 tokens on; with the copy of the data, from about 256 on."
+        "In float32 a Test GPU is faster than this server's CPU from about 128 tokens on; with the copy of the data, from about 256 on."
     )
     assert found.with_copy == (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 4 times as fast at 512; with the copy to it and back, 2 times as "
@@ -53,7 +53,7 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "A Test GPU is faster than this server's CPU at every length timed, from 64 tokens on, even with the copy of the data."
+        "In float32 a Test GPU is faster than this server's CPU at every length timed, from 64 tokens on, even with the copy of the data."
     )
     assert always.with_copy == (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 10 times as fast at 64 tokens and 80 times as fast at 512; with "
@@ -62,7 +62,7 @@ def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marke
     never = crossing(gpu=100.0, copy=1.0)
     assert (
         never.headline
-        == "At no length up to 512 tokens is a Test GPU faster than this server's CPU, even with the data already there."
+        == "In float32 a Test GPU is at no length up to 512 tokens faster than this server's CPU, even with the data already there."
     )
     assert never.with_copy == "Timed: PyTorch's SDPA."
     slowed = crossing(gpu=0.1, copy=100.0)
@@ -113,7 +113,9 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 + copy"} <= drawn.keys()
-    assert "An H100 is faster than this server's CPU at every length timed, from 64 tokens on" in found.headline
+    assert (
+        "In float32 an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in found.headline
+    )
     assert "; with the copy of the data, from about " in found.headline
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
@@ -128,10 +130,10 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()], EIGHT)
     assert found and found.headline.startswith(
-        "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on"
+        "In float32 an H100 is faster than a 2-core CPU at every length with stable times, 64 to 512 tokens"
     )
     assert "drawn, but not compared" in found.not_compared
-    assert found.open_marks == "Open marks: unstable, timed once (GPU), unstable times (this server)"
+    assert found.open_marks == "open marks: unstable, timed once (GPU), unstable times (this server)"
     drawn = json.loads(charts.figure(found).to_json())["data"]
     now, joint = (trace for trace in drawn if trace.get("meta") == "this server, measured")
     assert now["y"] == joint["y"] == [1e-6 * n for n in (64, 128, 256, 512)] and "opacity" not in now
@@ -151,7 +153,7 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     job = TimingJob(EIGHT, "done", 1.0, timings={timing.case: timing for timing in mine})
     test = run({"v": "3"}, sweep=job)
     assert not test.exception
-    assert "An H100 is faster than this server's CPU at every length timed, from 64 tokens on" in page_text(test)
+    assert "an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
 
@@ -180,8 +182,8 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     told = page_text(test := run())
     assert (
-        "An H100 is faster than a 16-core CPU at every length timed, from 64 tokens on; with the copy of the data, from about "
-        "364 on." in told
+        "In float32 an H100 is faster than a 16-core CPU at every length with stable times, 64 to 512 tokens; with the copy of "
+        "the data, from about 360 on." in told
     )
     assert (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; with the "
@@ -190,13 +192,13 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16 cores"
     told = page_text(test := run({"v": "3"}))
     assert (
-        "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on; with the copy of the data, it is about as "
-        "fast at 64 and faster beyond." in told
+        "In float32 an H100 is faster than a 2-core CPU at every length with stable times, 64 to 512 tokens; with the copy of "
+        "the data, it is about as fast at 64 and faster beyond." in told
     )
     assert (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 8.8 times as fast at 64 tokens and 62 times as fast at 512; with the "
         "copy to it and back, 7.7 times as fast at 512. It depends on the code: with the copy, matmul softmax matmul is faster "
-        "on the GPU from about 148 tokens on." in told
+        "on the GPU from about 150 tokens on." in told
     )
     assert (
         "At 2,048 tokens the GPU takes at most 1.61 ms with the copy (unstable, timed once), the CPU 48.1 ms: the GPU is at "
@@ -205,7 +207,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     timed = "Timed: scaled_dot_product_attention on AMD EPYC, 2 cores, 2 threads (PyTorch 2.13.0), on NVIDIA H100"
     assert any(timed in each.help.replace("\\", "") for each in test.caption if each.help)
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "Open marks: unstable, timed once" in chart
+    assert "open marks: unstable, timed once" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert (
@@ -232,7 +234,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
         test.segmented_control(key="timing_chart").set_value("break-even").run()
         assert dict(test.query_params) == query and not test.exception
         assert test.segmented_control(key="timing_other_chart").value == "break-even"
-        assert f"An H100 is faster than a {cores} CPU at every length timed, from 64 tokens on" in page_text(test)
+        assert f"an H100 is faster than a {cores} CPU at every length with stable times" in page_text(test)
         if cores == "16-core":
             sizes_menu(test).set_value(sizes).run()
             assert dict(test.query_params) == eight
@@ -251,7 +253,7 @@ def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeyp
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run({"v": "3", "tokens": "16384", "heads": "32", "masks": "causal"})
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
-    assert "An H100 is faster than a 2-core CPU at every length timed, from 64 tokens on" in page_text(test)
+    assert "an H100 is faster than a 2-core CPU at every length with stable times" in page_text(test)
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
 
@@ -261,7 +263,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     masks = test.button_group(key="sweep_masks").proto
-    assert masks.disabled and "Choose *Time* or another chart" in masks.help
+    assert masks.disabled and "choose *Time* or another chart" in masks.help
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
     test.segmented_control(key="timing_chart").set_value("break-even").run()

@@ -118,7 +118,7 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ),
         (
             "transfer",
-            "At 4,096 tokens, the copy to a Test GPU and back takes 75.0% of the time, SDPA the rest; data that stays there "
+            "At 4,096 tokens, the copy to a Test GPU and back takes 75.0% of the time, SDPA the rest. Data that stays there "
             "needs no copy.",
         ),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import log10
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -13,7 +14,8 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FONT, KEYS, MOST_TICKS, TOOLBAR, wrap_hover_label
+from attention.charts.timing_marks import FINE, FONT, KEYS, MOST_TICKS, TOOLBAR, foot, wrap_hover_label
+from attention.timing import line_names
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
@@ -22,13 +24,11 @@ from attention.timing.units import seconds as spelt
 HEIGHT = 420  # pixels
 FEW_TICKS = 6  # lengths at the axis up to which their letters are large
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
-ROW = 16  # pixels from one line of such names to the next
 ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, or also a text of two lines
-ROOM_BELOW, ROOM_PER_ROW = 6, 2.5  # times smaller than the smallest time, below which is a line of text, and each more
 ENDS = (5e-6, 0.05)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
-CROSSING, EQUAL = "about{gap}{length:,.0f} {unit}", "about equal"
+CROSSING, EQUAL = "{about} {unit}", "about equal"
 ROUGH = "between{gap}{0:,} and {1:,}"
 FAR = 0.4  # of the width, from which on there is room for the length of a crossing at the left of the line below it
 TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
@@ -46,8 +46,7 @@ def figure(found: BreakEven) -> go.Figure:
     every = [y for trace in _traces(shown) for y in trace.y]
     last = lengths.index(found.longest.length)
     room = ROOM_FOR_TEXT if last == len(lengths) - 1 else ROOM
-    below = ROOM_BELOW * ROOM_PER_ROW ** (_rows(found) - 1) if found.open_marks else 1
-    low, high = log10(min([ENDS[0], *(y / below for y in every)])), log10(max([ENDS[1], *(room * y for y in every)]))
+    low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(room * y for y in every)]))
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
     longer = found.times_as_long(lengths[last])
@@ -56,8 +55,6 @@ def figure(found: BreakEven) -> go.Figure:
     says = TIMES.format(roughly=roughly, alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
     _mark_break_even(shown, found, lengths, gpu, unit, 10**low)
-    if found.open_marks:
-        _explain_open_marks(shown, found)
     for trace in _traces(shown):
         trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
     ticks: dict[str, Any] = {
@@ -69,11 +66,11 @@ def figure(found: BreakEven) -> go.Figure:
     margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
     shown.update_layout(
         font={"family": FONT, "size": LABEL},
-        height=HEIGHT + TOOLBAR,
         margin=margin,
-        showlegend=False,
         hovermode="closest",
     )
+    rows = [*line_names.sources(found.timings, FINE), *wrap(f"○ {found.open_marks}" if found.open_marks else "", FINE)]
+    shown.update_layout(**foot(rows, HEIGHT + TOOLBAR))
     shown.update_xaxes(
         type="log", title=KEYS if found.longest.queries else "length of the text (tokens)", range=reach, **ticks
     )
@@ -153,24 +150,6 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
         open_marks.join(shown, name, name, [point.length for point in series.points], times, looks)
 
 
-def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
-    """Writes what open marks mean below all lines, where nothing else is."""
-    place = {"x": 1, "y": 0.01, "xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom"}
-    shown.add_annotation(
-        text=_open_marks_text(found), align="right", showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place
-    )
-
-
-def _open_marks_text(found: BreakEven) -> str:
-    """What open marks mean, in two lines if there are two reasons, which are too long for one on a phone."""
-    return found.open_marks.replace("), ", "),<br>")
-
-
-def _rows(found: BreakEven) -> int:
-    """In how many lines that is; 0 without open marks."""
-    return 1 + _open_marks_text(found).count("<br>") if found.open_marks else 0
-
-
 def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float], says: str) -> None:
     """Adds how many times as fast the GPU is at the longest length, in two lines of text where no line goes through it."""
     line = {"width": 1, "dash": "dot", "color": "gray"}
@@ -194,21 +173,19 @@ def _mark_break_even(
         return
     says = EQUAL if found.is_equal_at_first(copied) else ROUGH if found.is_rough else CROSSING
     is_far = log10(at / lengths[0]) > FAR * log10(lengths[-1] / lengths[0])
-    words = says.format(*crossing.around or (), length=at, unit=unit, gap=" " if is_far else "<br>")
+    about = crossing.about if is_far else crossing.about.replace(" ", "<br>")
+    words = says.format(*crossing.around or (), about=about, unit=unit, gap=" " if is_far else "<br>")
     y = _between(at, lengths, gpu[0 if copied else -1])
-    _mark(shown, at, y, words, low if is_far else None, ROW * _rows(found))  # above what open marks mean
+    _mark(shown, at, y, words, low if is_far else None)
 
 
-def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None, above: int) -> None:
-    """Adds a ring where the lines cross, and what it `says` beside it, or beside a line down to `low`, if that is given.
-
-    `above`: pixels between the end of that line and its text.
-    """
+def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None) -> None:
+    """Adds a ring where the lines cross, and what it `says` beside it, or beside a line down to `low`, if that is given."""
     ring = {"symbol": "circle-open", "size": 20, "color": HIDDEN, "line": {"width": 3}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     place = {"x": log10(length), "y": log10(y), "xanchor": "left", "yanchor": "top", "xshift": 8, "yshift": -8}
     if low is not None:
-        place |= {"y": 0.01, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4, "yshift": above}
+        place |= {"y": 0.01, "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4, "yshift": 0}
         line = {"width": 1.5, "dash": "dash", "color": HIDDEN}
         shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=y, line=line, layer="below")
     shown.add_annotation(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from attention.charts.theme import PLOTLY_TEXT
 
-MOST = 7  # lines that are told apart by colours and marks
+MOST = 8  # lines that are told apart by colours and marks
 FEW = 5  # lines that have their names at their ends; more of them have a legend
 SPARSE = 3  # lines that have their names at their ends however crowded these are
 LINE = 13  # pixels from one name to the next

@@ -19,7 +19,7 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds, two_digits
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-OPEN_MARKS = "Open marks: {why}"
+OPEN_MARKS = "open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
 AS_FAST = ": the GPU is {about} {times} times as fast"
@@ -38,9 +38,9 @@ class BreakEven:
     """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
 
     `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
-    device of which one was measured now, and what was measured now with too few stable times to be compared. `cpu_torch`: the
-    version of torch on the CPU. `is_rough`: whether unstable times are compared, too, as stable ones say too little. `others`:
-    the break-even lengths with the copy of other implementations on the same two devices, by name.
+    device of which one was measured now, and what was measured now with too few stable times to be compared. `timings`: those of
+    all these lines, the GPU's and the CPU's first. `is_rough`: whether unstable times are compared, too, as stable ones say
+    too little. `others`: the break-even lengths with the copy of other implementations on the same two devices, by name.
     """
 
     cpu: TimingSeries
@@ -49,7 +49,7 @@ class BreakEven:
     moved: Crossover
     longest: Timing
     beside: tuple[TimingSeries, ...] = ()
-    cpu_torch: str = ""
+    timings: tuple[Timing, ...] = ()
     is_rough: bool = False
     others: tuple[tuple[str, float], ...] = ()
 
@@ -58,14 +58,17 @@ class BreakEven:
         """From which length on the GPU is faster, with the data already there and with the copy, in one sentence."""
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
         since, shortest, longest = self.alone.length, self.alone.shortest, self.alone.longest
+        said = f"In {self.longest.dtype} {gpu} is"
         if since is None:
-            return (
-                f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, even with the data already there."
-            )
-        where = f"from about {since:,.0f} tokens on"
+            return f"{said} at no length up to {longest:,} tokens faster than {cpu}, even with the data already there."
+        where = f"from {self.alone.about} tokens on"
         if since <= shortest:
-            where = f"{'at every length timed, ' * self._is_first(shortest)}from {shortest:,} tokens on"
-        return f"{gpu[0].upper()}{gpu[1:]} is faster than {cpu} {where}{self._headline_with_copy}."
+            where = f"from {shortest:,} tokens on"
+            if self._is_first(shortest):
+                is_last = longest == self.cpu.points[-1].length
+                every = f"timed, {where}" if is_last else f"with stable times, {shortest:,} to {longest:,} tokens"
+                where = f"at every length {every}"
+        return f"{said} faster than {cpu} {where}{self._headline_with_copy}."
 
     @property
     def _headline_with_copy(self) -> str:
@@ -75,7 +78,7 @@ class BreakEven:
             return f"; with the copy of the data, at no length up to {longest:,}"
         if self.is_equal_at_first():
             return f"; with the copy of the data, it is about as fast at {shortest:,} and faster beyond"
-        return f"; with the copy of the data, from about {since:,.0f} on" if since > shortest else WITH_COPY_TOO
+        return f"; with the copy of the data, from {self.moved.about} on" if since > shortest else WITH_COPY_TOO
 
     @property
     def with_copy(self) -> str:
@@ -105,7 +108,8 @@ class BreakEven:
     def other_code(self) -> str:
         """Which other code breaks even at a clearly different length with the copy; empty if none is known to."""
         since = self.moved.length
-        found = [(n, name) for name, n in self.others if since and max(n / since, since / n) > APART]
+        apart = [(n, name) for name, n in self.others if since and max(n / since, since / n) > APART]
+        found = [(float(f"{n:.2g}"), name) for n, name in apart]
         if not found or since is None:
             return ""
         names = ", ".join(f"{name} is faster on the GPU from about {n:,.0f} tokens on" for n, name in sorted(found))
@@ -195,7 +199,8 @@ class BreakEven:
     def timed_code(self) -> str:
         """Which code was timed on which devices, as other code of a CPU may be faster, and with which versions of torch."""
         code = "" if self.longest.implementation == "SDPA" else f"{self.longest.implementation} "
-        versions = [version.partition("+")[0] for version in (self.cpu_torch, self.longest.torch)]
+        on_cpu = next(timing for timing in self.timings if timing.device == "cpu")
+        versions = [timing.torch.partition("+")[0] for timing in (on_cpu, self.longest)]
         cpu, gpu = (f" (PyTorch {version})" if version else "" for version in versions)
         return f"Timed: scaled_dot_product_attention on {self.cpu.device}{cpu}, {code}on {self.gpu.device}{gpu}."
 
@@ -241,8 +246,13 @@ def break_even(timings: Iterable[Timing], sweep: Sweep) -> BreakEven | None:
             common = {each.length for each in cpu} & {each.length for each in gpu}
             found = _of([t for t in cpu if t.length in common], [t for t in gpu if t.length in common])
             if found is not None:
-                beside = tuple(_beside(cpu, cpus, common) + _beside(gpu, gpus, common))
-                return replace(found, beside=beside, others=_other_code(timings, cpu[0], gpu[0]))
+                beside = _beside(cpu, cpus, common) + _beside(gpu, gpus, common)
+                return replace(
+                    found,
+                    beside=tuple(map(cpu_gpu_series.line, beside)),
+                    timings=(*found.timings, *(timing for line in beside for timing in line)),
+                    others=_other_code(timings, cpu[0], gpu[0]),
+                )
     return None
 
 
@@ -267,12 +277,12 @@ def _is_recorded(line: list[Timing]) -> bool:
     return bool(line[0].source) and line[0].source != BROWSER
 
 
-def _beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -> list[TimingSeries]:
+def _beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -> list[list[Timing]]:
     """The first of these lines, at these lengths, that was recorded if the line that is shown was not, or the other way round."""
     others = (
         [t for t in line if t.length in lengths] for line in lines if _is_recorded(line) is not _is_recorded(shown)
     )
-    return [cpu_gpu_series.line(line) for line in others if line][:1]
+    return [line for line in others if line][:1]
 
 
 def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEven | None:
@@ -284,7 +294,7 @@ def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEv
         return None
     longest = next(timing for timing in gpu if timing.length == alone.longest)
     series = cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu)
-    return BreakEven(*series, alone, moved, longest, cpu_torch=cpu[0].torch, is_rough=is_rough)
+    return BreakEven(*series, alone, moved, longest, timings=(*gpu, *cpu), is_rough=is_rough)
 
 
 def pair(timings: Iterable[Timing]) -> list[Timing]:

@@ -317,16 +317,21 @@ def _differences(one: Timing, other: Timing) -> int:
 
 
 def _largest_transfer(found: Lines) -> str:
-    """The share of the copy in a call of the first line that has one, at its longest length."""
-    last = next((t for line in found.values() for t in reversed(line) if t.to_device), None)
-    if last is None:
+    """The share of the copy in a call of the first line that has one, at its longest length and where it is largest."""
+    copied = next(filter(None, ([t for t in line if t.to_device] for line in found.values())), None)
+    if copied is None:
         return ""
-    share = format_percent(last.transfer / (last.transfer + last.seconds))
-    name, machine = namer(found, of_machine=False)(last), _machine(last)
-    return (
-        f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name} the rest; data that stays "
-        "there needs no copy."
-    )
+    last, most = copied[-1], max(copied, key=_copied)
+    share, name, machine = format_percent(_copied(last)), namer(found, of_machine=False)(last), _machine(last)
+    said = f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name} the rest"
+    if _copied(most) > APART * _copied(last):
+        said += f"; at {most.length:,} tokens, {format_percent(_copied(most))}"
+    return f"{said}. Data that stays there needs no copy."
+
+
+def _copied(timing: Timing) -> float:
+    """The share of the copy in a call."""
+    return timing.transfer / (timing.transfer + timing.seconds)
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

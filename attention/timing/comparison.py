@@ -68,12 +68,21 @@ class Crossover:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
         if (self.low is None or self.low <= self.shortest) and self.high is None:
             return f"faster from a length between {self.shortest:,} and {self.longest:,} tokens that these times leave open"
-        return f"faster from about {self.length:,.0f} tokens on{self._interval}"
+        return f"faster from {self.about} tokens on{self._interval}"
 
     @property
     def rough(self) -> str:
         """From which length on the other line is faster, where an interpolated length would say more than unstable times do."""
         return f"faster from {self.bracket} tokens on" if self.bracket else self.without_note
+
+    @property
+    def about(self) -> str:
+        """The length from which on the other line is faster, with two significant digits if these are within the interval."""
+        if self.length is None:
+            return ""
+        rounded = float(f"{self.length:.2g}")
+        is_within = (self.low or rounded) <= rounded <= (self.high or rounded)
+        return f"about {rounded if is_within else self.length:,.0f}"
 
     @property
     def bracket(self) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from attention.timing.comparison import kind, with_times
+from attention.timing.comparison import setting, with_times
 from attention.timing.recordings import Timing
 
 LAST = 4  # number of the longest lengths that are fitted
@@ -59,14 +59,14 @@ def growth(line: Iterable[Timing]) -> Growth | None:
 
 
 def of_lines(found: Mapping[str, list[Timing]]) -> dict[str, Growth | None]:
-    """Returns the growth of each line by its label, over the lengths at which it is stable on all devices that have it.
+    """Returns the growth of each line by its label, over the lengths at which all lines of its setting are stable.
 
-    Shorter texts grow more slowly, so that other lengths of another device would not compare. Where the devices have too few
-    common lengths, it is that over all lengths of the line.
+    Shorter texts grow more slowly, so that other lengths of another device or implementation would not compare. Where these
+    have too few common lengths, it is that over all lengths of the line.
     """
     grown: dict[str, Growth | None] = {}
     for label, line in found.items():
-        alike = [other for other in found.values() if kind(other[0]) == kind(line[0])]
+        alike = [other for other in found.values() if setting(other[0]) == setting(line[0])]
         common = set.intersection(*({t.length for t in with_times(other) if t.settled} for other in alike))
         grown[label] = growth(t for t in line if t.length in common) or growth(line)
     return grown

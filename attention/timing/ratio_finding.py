@@ -71,7 +71,7 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
         return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
     on = f"{shortest:,} tokens on, the shortest length"
     if crossing.bracket:
-        on = f"{crossing.bracket if roughly else f'about {since:,.0f}'} tokens on"
+        on = f"{crossing.bracket if roughly else crossing.about} tokens on"
     return f"{what} {'seems' if roughly else 'is'} faster than {than} from {on}; at {last.length:,} it is {ratio}"
 
 

@@ -100,13 +100,13 @@ def _sentence(found: list[Timing], shortest: list[Timing]) -> str:
 
 
 def _before(timing: Timing, first: Timing, shortest: list[Timing]) -> str:
-    """That a setting is faster than the first one at the shortest length; empty if it isn't."""
+    """That the device is faster with a setting than with the first one at the shortest length; empty if it isn't."""
     of = {comparison.setting(each): each for each in shortest}
     there, other = of[comparison.setting(timing)], of[comparison.setting(first)]
     ratio, unit = times(other.seconds / there.seconds), "keys" if first.queries else "tokens"
     is_faster = there.settled and other.settled and other.seconds > NOTABLE * there.seconds
     what, than = (setting_text(each, [first, timing]) for each in (timing, first))
-    return f"At {there.length:,} {unit} {what} is {ratio} times as fast as {than}." if is_faster else ""
+    return f"At {there.length:,} {unit} it is {ratio} times as fast with {what} as with {than}." if is_faster else ""
 
 
 def _as_long(timing: Timing, first: Timing) -> str:

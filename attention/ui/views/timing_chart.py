@@ -22,19 +22,16 @@ AGAINST_KEY, TRANSFER_KEY = "timing_against", "timing_transfer"
 class Chart:
     """The selected chart of timings: those that are drawn, those among which it selects, and its other arguments.
 
-    `selected`: all that the user selected, of which a chart can show less.
+    `selected`: all that the user selected, of which a chart can show less. `subject`: the timings of the lines that its sentences
+    are about, which have names; if the user asked for all lines, of those that it begins with.
     """
 
     which: str
     shown: list[Timing]
     offered: list[Timing]
     selected: list[Timing]
+    subject: list[Timing]
     more: dict[str, Any]
-
-    @property
-    def subject(self) -> list[Timing]:
-        """The timings of the lines that its sentences are about, which have names."""
-        return line_choice.named_lines(self.shown, self.which, line_ends.MOST)
 
     @property
     def finding(self) -> str:
@@ -83,10 +80,11 @@ def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Cha
         more = {"against": against, "transfer": against == comparison.CPU and bool(state.get(TRANSFER_KEY))}
     of_use = _of_use(which, selected, more)
     if which == BREAK_EVEN:
-        return Chart(which, of_use, _of_use(which, found, more), selected, more)
+        return Chart(which, of_use, _of_use(which, found, more), selected, of_use, more)
     usual = line_choice.usual_lines(of_use, which, line_ends.MOST)
     shown = timing_lines.first(list(dict.fromkeys([*usual, *of_use])), most(which)) if chosen else usual
-    return Chart(which, shown, _of_use(which, found, more), selected, more)
+    subject = usual if state.get(timing_lines.ALL) else line_choice.named_lines(shown, which, line_ends.MOST)
+    return Chart(which, shown, _of_use(which, found, more), selected, subject, more)
 
 
 def most(which: str) -> int:

@@ -55,7 +55,8 @@ def _names(chart: str, shown: list[Timing]) -> list[str]:
     if len(line_choice.named_lines(shown, chart, line_ends.MOST)) < len(shown):
         return [text.PALE_LINES]
     names = {timing.implementation for timing in shown}
-    return [text.GLOSS.format(name=name, gloss=gloss) for name, gloss in line_names.GLOSSES.items() if name in names]
+    known = [text.GLOSS.format(name=name, gloss=gloss) for name, gloss in line_names.GLOSSES.items() if name in names]
+    return [text.GLOSSES.format(glosses="; ".join(known))] if known else []
 
 
 def _by_length(shown: list[Timing]) -> list[str]:

@@ -251,16 +251,35 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
     with named[text.GROWTH]:
         _growth(found)
     with named[text.EVERY_CASE]:
-        frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
-        short = line_names.line_names(found)
-        frame["line"] = [short[line] for line in frame["line"]]
-        for name in frame.columns.intersection(SHARES):
-            frame[name] *= 100
-        st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS, placeholder="–")
+        _every_case(found)
+    _downloads(found)
+
+
+def draw_numbers(found: list[Timing]) -> None:
+    """Draws the numbers of a chart of one comparison and where they were measured, folded."""
+    with st.expander(text.NUMBERS, icon=":material/table:"):
+        _every_case(found, key="break_even")
+        _downloads(found, key="break_even")
+        for sentence in line_names.origins(found):
+            st.caption(escape(sentence))
+
+
+def _every_case(found: list[Timing], key: str = "timing") -> None:
+    """Draws a table of all timings."""
+    frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
+    short = line_names.line_names(found)
+    frame["line"] = [short[line] for line in frame["line"]]
+    for name in frame.columns.intersection(SHARES):
+        frame[name] *= 100
+    st.dataframe(frame, hide_index=True, key=f"{key}_table", column_config=FORMATS, placeholder="–")
+
+
+def _downloads(found: list[Timing], key: str = "timings") -> None:
+    """Draws the downloads of timings."""
     with st.container(horizontal=True):
         json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
-        st.download_button("JSON", json, "timings.json", "application/json", key="json of timings", on_click="ignore")
-        st.download_button("CSV", csv, "timings.csv", "text/csv", key="csv of timings", on_click="ignore")
+        st.download_button("JSON", json, "timings.json", "application/json", key=f"json of {key}", on_click="ignore")
+        st.download_button("CSV", csv, "timings.csv", "text/csv", key=f"csv of {key}", on_click="ignore")
         st.caption(text.PNG)
 
 

@@ -23,7 +23,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import terms
 from attention.ui.text import timing as text
-from attention.ui.views import timing_sizes
+from attention.ui.views import timing_results, timing_sizes
 
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
@@ -55,6 +55,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
                 st.caption(escape(found.not_compared))
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
             if choices:
+                timing_results.draw_numbers([*found.timings])
                 terms.draw("timing", without=("fused kernel", "FLOP"))
             return
         timed = replace(timed, picture="time")
