@@ -37,7 +37,8 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "In float32 a Test GPU is faster than this server's CPU from about 128 tokens on; with the copy of the data, from about 256 on."
+        "In float32 a Test GPU is faster than this server's CPU from about 128 tokens on; with the copy of the data, from "
+        "about 256 on."
     )
     assert found.with_copy == (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 4 times as fast at 512; with the copy to it and back, 2 times as "
@@ -53,16 +54,17 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "In float32 a Test GPU is faster than this server's CPU at every length timed, from 64 tokens on, even with the copy of the data."
+        "In float32 a Test GPU is faster than this server's CPU at every length timed, from 64 tokens on, even with the copy of "
+        "the data."
     )
     assert always.with_copy == (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 10 times as fast at 64 tokens and 80 times as fast at 512; with "
         "the copy to it and back, 5 times as fast at 64 and 40 times as fast at 512."
     )
     never = crossing(gpu=100.0, copy=1.0)
-    assert (
-        never.headline
-        == "In float32 a Test GPU is at no length up to 512 tokens faster than this server's CPU, even with the data already there."
+    assert never.headline == (
+        "In float32 a Test GPU is at no length up to 512 tokens faster than this server's CPU, even with the data already "
+        "there."
     )
     assert never.with_copy == "Timed: PyTorch's SDPA."
     slowed = crossing(gpu=0.1, copy=100.0)

@@ -233,8 +233,9 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     shipped = open_page("start", start="step.take over")
     test = type_on_start(shipped, OWN)
     shown = state(test).here.setting
-    assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "take over")
-    assert link(test) == {"start": f"sentence.own~own.{OWN}~step.take over"}
+    assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "look")
+    assert link(test) == {"start": f"sentence.own~own.{OWN}"}
+    test = test.segmented_control(key="story_step").set_value("take over").run()
     assert text_start.OWN_NO_VECTORS.partition("{query}")[2] in page_text(test), "the stand-in is no MiniLM"
     test = test.segmented_control(key="story_step").set_value("look").run()
     said = page_text(test)
@@ -250,7 +251,7 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert text_start.OWN_FIRST.format(query=f"“{words[first]}”", key=f"“{words[key]}”").strip() in said
     expected = trace(Config.of(source, layer=LAYER, temperature=4.0)).weights[LAST_HEAD, first + 1]
     warm = page_text(open_step(test, "weigh", temperature=4.0))
-    assert f"a weight of **{format_percent(float(expected.max()))}** at temperature 4." in warm
+    assert f"and so its largest weight, **{format_percent(float(expected.max()))}** at temperature 4." in warm
     assert "not as trained: temperature 4" in warm
     combined = page_text(open_step(test, "take over", temperature=4.0))
     assert (

@@ -89,7 +89,7 @@ def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_plac
         tab.still()
         tops.add(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     assert len(tops) == 1
-    fold = page.locator("[data-testid=stExpander]", has_text="After all six layers").first
+    fold = page.locator("[data-testid=stExpander]", has_text="six layers").first
     boxes = [part.bounding_box() for part in (*charts.all(), fold)]
     assert max(box["y"] + box["height"] for box in boxes) <= 800, "and what all layers do"
     bars = page.locator(".stVegaLiteChart").nth(1).locator(".mark-rect path[aria-label]")

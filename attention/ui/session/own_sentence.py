@@ -46,7 +46,7 @@ def read_typed(story: Story, typed: str) -> Story | str:
         return text.OWN_BLANK if typed else replace(story, own="", sentence=sentence, query=WORD)
     if len(own) > CHARACTERS:
         return text.OWN_LONG.format(characters=len(own), most=CHARACTERS)
-    asked = replace(story, own=own, sentence=OWN, query=WORD)
+    asked = replace(story, own=own, sentence=OWN, query=WORD, step=STORIES.defaults["step"])
     if source_of(asked):
         return asked
     request(asked)

@@ -5,13 +5,15 @@ FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
 MOST = "{query} puts the largest part of its weight, **{weight}**, on {key}."  # if that is less than half
 MOST_ITSELF = "{query} puts the largest part of its weight, **{weight}**, on itself."
-WEIGHED = "{query} has its largest {visible}score with {key}: a weight of **{weight}**{temperature}."
-WEIGHED_ITSELF = "{query} has its largest {visible}score with itself: a weight of **{weight}**{temperature}."
+WEIGHED = (
+    "{query} has its largest {visible}score, {score}, with {key}, and so its largest weight, **{weight}**{temperature}."
+)
+WEIGHED_ITSELF = "{query} has its largest {visible}score, {score}, with itself, and so its largest weight, **{weight}**{temperature}."
 VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger scores
 AT_TEMPERATURE = " at temperature {temperature}"
-TAKES = "{query} gets a mix of values: **{weight}** of it is that of {key}{temperature}."
-TAKES_ITSELF = "{query} gets a mix of values: **{weight}** of it is its own{temperature}."
-MOVES = "this head moves {query} most towards **“{closer}”**: their cosine rises from {before} to {after}."
+TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
+TAKES_ITSELF = "{query} gets a mix of values, in which its own has the largest weight, **{weight}**{temperature}."
+MOVES = "of the words below, this head moves {query} most towards **“{closer}”**: their cosine rises from {before} to {after}."
 MOVES_LITTLE = "this head hardly moves {query} towards any of these words."
 MOVES_AWAY = "this head moves {query} a little away from each of these words."
 WITH_SETTINGS = "With these settings, {said}"
@@ -33,6 +35,11 @@ OTHER_HEADS = (
     " From “bank”, {found} of the {heads} heads puts its largest weight on “river” in one sentence and on “account” in the "
     "other; the other {others} do not."
 )
+OTHER_TERMS = {  # by step, those that it does not use
+    "look": ("value", "score", "softmax", "feed-forward layer", "cosine"),
+    "weigh": ("value", "feed-forward layer", "cosine"),
+    "take over": ("score", "softmax"),
+}
 STEPS = {"look": "Look", "weigh": "Weigh", "take over": "Combine"}
 NUMBERED = "{number} · {step}"  # unless a card of the path has its own number
 LOOK = "**Attention** mixes information from {tokens} into each one. A **weight** is the share of one token in the mix."
@@ -46,7 +53,7 @@ AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
 COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
 BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (
-    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
+    "MiniLM was fine-tuned on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
     "weights for every sentence. They show what a head reads, not what the model understands."
 )
 EXPECTED = (
@@ -92,10 +99,10 @@ SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp ha
 MASKED = " Masked tokens get no weight."
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
-    "| q · k | {products} | |\n| {scaled} | {scores} | |\n"
+    "| q · k | {products} | |\n| score: {scaled} | {scores} | |\n"
 )
-EXPONENTIALS = "| exp | {exponentials} | {total} |\n| ÷ {total} | {weights} | 100% |"
-WEIGHTS = "| softmax | {weights} | 100% |"  # if exp has too many digits
+EXPONENTIALS = "| exp | {exponentials} | {total} |\n| weight: ÷ {total} | {weights} | 100% |"
+WEIGHTS = "| weight: softmax | {weights} | 100% |"  # if exp has too many digits
 SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none": "not scaled"}
 DIVIDED = "{scaled}, ÷ {temperature}"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
@@ -123,7 +130,9 @@ WITHIN_AS_READ = (
     "As the head reads them; it changes them as well. The word with the largest weight, and others, first those that are not "
     "like “the” or “was”."
 )
-AFTER_ALL = "**After all six layers,** the closest of these words is “{last}” ({cosine}); before, “{first}” ({before})."
+AFTER_ALL = (
+    "Before the six layers, the closest of these words is “{first}” ({before}); **after them, “{last}”** ({cosine})."
+)
 STILL_CLOSEST = (
     "**After all six layers,** the closest of these words is “{first}” ({cosine}), as before ({before}){gain}."
 )

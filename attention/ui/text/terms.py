@@ -51,7 +51,6 @@ PAGES = {
         "key",
         "value",
         "score",
-        "logit",
         "softmax",
         "layer",
         "feed-forward layer",

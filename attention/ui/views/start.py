@@ -69,7 +69,7 @@ def view(story: Story) -> None:
             _link_to_model(story)
     proof.badge(config)
     if not present.is_embedded():
-        terms.draw("start")
+        terms.draw("start", without=text.OTHER_TERMS[story.step])
 
 
 def _draw_sentence_head(config: Config, *parts: str) -> None:

@@ -64,7 +64,12 @@ def _scores(trace: Trace) -> Float[Tensor, " n"]:
 
 def is_readable(trace: Trace) -> bool:
     """Whether the largest exponential of the row has few enough digits."""
-    return float(_scores(trace)[visible_keys(trace)].max()) <= READABLE
+    return largest_score(trace) <= READABLE
+
+
+def largest_score(trace: Trace) -> float:
+    """The largest scaled score of the selected token with a visible one."""
+    return float(_scores(trace)[visible_keys(trace)].max())
 
 
 def scores_table(story: Story, trace: Trace) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.codec import to_query
 from attention.config import Config
-from attention.number_format import format_percent
+from attention.number_format import format_change, format_percent
 from attention.recorded.models import GOES_ON
 from attention.story.head import (
     LAYER,
@@ -29,6 +29,7 @@ from attention.ui.views.start_scores import (
     as_recorded,
     is_of_the_story,
     is_readable,
+    largest_score,
     scores_table,
     selected_row,
     token_name,
@@ -93,7 +94,10 @@ def finding(story: Story, trace: Trace) -> str:
     changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
-    return said.format(query=name, key=token_name(trace, most), weight=weight, temperature=changed, visible=visible)
+    score = format_change(largest_score(trace), plus=False, places=2)
+    return said.format(
+        query=name, key=token_name(trace, most), weight=weight, score=score, temperature=changed, visible=visible
+    )
 
 
 def _look(story: Story, trace: Trace) -> None:
