@@ -357,10 +357,11 @@ def test_every_implementation_has_a_dash_and_every_device_a_colour_and_a_mark():
     dashes = timing_look.dashes()
     assert len({dashes[name] for name in IMPLEMENTATIONS}) == len(IMPLEMENTATIONS)
     styles = (*timing_look.STYLES, timing_look.COPY)
-    colors = {*(color for color, _ in styles), *timing_look.OTHERS, timing_look.RETURN_COLOR}
-    assert len(colors) == len(styles) + len(timing_look.OTHERS) + 1
+    tones = [tone for tones in timing_look.TONES.values() for tone in tones]
+    colors = {*(color for color, _ in styles), *tones, *timing_look.OTHERS, timing_look.RETURN_COLOR}
+    assert len(colors) == len(styles) + len(tones) + len(timing_look.OTHERS) + 1
     assert len({mark for _, mark in styles}) == len(styles)
-    for color, _ in styles:
+    for color in (*(color for color, _ in styles), *tones):
         assert contrast(color, "#ffffff") >= 3 and contrast(color, "#14171c") >= 3
 
 

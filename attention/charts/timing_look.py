@@ -1,11 +1,11 @@
 """Colours, marks and dashes of timings, the same in every chart.
 
 The colour and the mark are the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own
-GPU. Further devices, and further settings of a device (dtype, mask, pass, sizes), have colours and marks of their own: shapes are
-distinguishable on paper and for colour-blind readers. Usual settings keep theirs when others are added. The dash is the
-implementation; further implementations also have colours and marks of their own. In a chart of more lines than can be named at
-their ends, only those that a chart begins with keep all this: the others are pale and thin, in the colour of their device, and
-named in their tooltips. An open mark that no line joins is a time that is not stable.
+GPU. Further settings of a device (dtype, mask, pass, sizes) and further implementations have marks of their own, and colours near
+that of the device; further devices have other colours. Shapes are distinguishable on paper and for colour-blind readers. Usual
+settings keep theirs when others are added. The dash is the implementation. In a chart of more lines than can be named at their
+ends, only those that a chart begins with keep all this: the others are pale and thin, in the colour of their device, and named
+in their tooltips. An open mark that no line joins is a time that is not stable.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ COPY: Style = (theme.HEADS[5], "diamond")  # a GPU with the copy
 RETURN_COLOR = theme.HEADS[1]  # the part of the copy that brings the results back
 BROWSER: Style = ("#8560e0", "star")  # the visitor's own GPU, measured in a browser
 FIRST_SYMBOLS = {symbol for _, symbol in (CPU, THIS_CPU, GPU, COPY, BROWSER)}
-# Of further devices, and of further settings of a device.
+# Of further settings and implementations of a device, near its colour: blue for a CPU, green for a GPU.
+TONES: dict[Style, tuple[str, ...]] = {
+    CPU: ("#3d8fe0", "#7468d6", "#a36fd9", "#2f86a6", "#5b7fa8"),
+    GPU: ("#5c9e31", "#0f8c99", "#8a9420", "#3f8f5f", "#a08a3c"),
+}
+# Of further devices, and where a device has more lines than tones.
 OTHERS = ("#d0506e", "#a6761d", "#17a2b8", "#66a61e", "#bc6c25", "#3a86a8", "#7a9e9f", "#8a8a8a")
 # fmt: off
 SYMBOLS = (
@@ -127,7 +132,9 @@ class Look:
     def color(self, timing: Timing) -> str:
         place = self.places.get(kind(timing), 0)
         style = self._style(_group(timing))
-        color = style[0] if place == 0 or timing.is_from_browser else OTHERS[(place - 1) % len(OTHERS)]
+        tones = TONES.get(style, ()) if timing.origin in self._first_devices else ()
+        more = (*tones, *OTHERS)
+        color = style[0] if place == 0 or timing.is_from_browser else more[(place - 1) % len(more)]
         return theme.transparent(color, PALE) if self.is_pale(timing) else color
 
     def shape(self, timing: Timing) -> str:
@@ -154,6 +161,11 @@ class Look:
         """Whether a timing was measured now and others were not: its line stands out."""
         return self.has_recorded and timing.source in ("", BROWSER_SOURCE)
 
+    @property
+    def _first_devices(self) -> set[str | int]:
+        """The first device of each style."""
+        return {of[0] for of, place in self.places.items() if place == 0}
+
     def _style(self, group: int) -> Style:
         return COPY if self.copied and STYLES[group] is GPU else STYLES[group]
 
@@ -163,8 +175,9 @@ STYLES = CPU, THIS_CPU, GPU, BROWSER
 
 def _places(timings: list[Timing]) -> dict[Kind, int]:
     """The place of each line among the colours and marks: 0 for the first of a style, and those of `USUAL` if they are free."""
-    found: dict[Kind, int] = {}
+    every: dict[Kind, int] = {}
     for group in range(len(STYLES)):
+        found: dict[Kind, int] = {}
         kinds = {kind(timing): timing for timing in reversed(timings) if _group(timing) == group}
         first = next((comparison.setting(timing) for timing in reversed(kinds.values())), None)
         for at, (of, timing) in enumerate(reversed(kinds.items())):
@@ -177,7 +190,8 @@ def _places(timings: list[Timing]) -> dict[Kind, int]:
                 usual = IMPLEMENTATION_PLACES.get(timing.implementation, (1,) * len(STYLES))[group]
             free = [place for place in range(1, len(SYMBOLS)) if place not in found.values()]
             found[of] = next((place for place in free if place >= usual), free[0] if free else len(found))
-    return found
+        every |= found
+    return every
 
 
 def _group(timing: Timing) -> int:

@@ -8,7 +8,10 @@ MOST_ITSELF = "{query} puts the largest part of its weight, **{weight}**, on its
 WEIGHED = (
     "{query} has its largest {visible}score, {score}, with {key}, and so its largest weight, **{weight}**{temperature}."
 )
-WEIGHED_ITSELF = "{query} has its largest {visible}score, {score}, with itself, and so its largest weight, **{weight}**{temperature}."
+WEIGHED_ITSELF = (
+    "{query} has its largest {visible}score, {score}, with itself, and so its largest weight, "
+    "**{weight}**{temperature}."
+)
 VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger scores
 AT_TEMPERATURE = " at temperature {temperature}"
 TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
