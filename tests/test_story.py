@@ -214,7 +214,10 @@ def test_the_finding_is_true_of_what_is_shown():
         found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
         assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
         rises = " to ".join(f"{cosine:.3f}" for cosine in (found[sentence].before, found[sentence].head))
-        assert f"This head moves “bank” most towards **“{sentence}”**: their cosine rises from {rises}." in words(test)
+        assert (
+            f"Of the words below, this head moves “bank” most towards **“{sentence}”**: their cosine rises from {rises}."
+            in words(test)
+        )
     test.selectbox(key="story_mask").set_value("causal").run()
     away = text.MOVES_AWAY.format(query="“bank”")
     assert text.WITH_SETTINGS.format(said=away) in words(test) and not test.exception

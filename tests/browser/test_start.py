@@ -60,11 +60,11 @@ def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature
     tops = []
     for name, share in (("4 · more even", "19.2%"), ("0.5 · sharper", "97.4%")):
         page.get_by_role("button", name=name).click()
-        expect(page.get_by_text(f"a weight of {share}").first).to_be_visible()
+        expect(page.get_by_text(f"largest weight, {share}").first).to_be_visible()
         start.still()
         tops.append(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     page.get_by_role("radio", name="She opened an account").click()
-    expect(page.get_by_text("a weight of 93.5%").first).to_be_visible()
+    expect(page.get_by_text("largest weight, 93.5%").first).to_be_visible()
     start.still()
     if width == 1280:  # both sentences have one line there
         tops.append(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
@@ -121,7 +121,7 @@ def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(sta
 def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(visit):
     tab = visit("/?start=scale.none~step.weigh~sentence.account")
     page = tab.page
-    expect(page.get_by_text("a weight of over 99.9%").first).to_be_visible()
+    expect(page.get_by_text("largest weight, over 99.9%").first).to_be_visible()
     expect(page.locator(".sentence-head:not(.no-map) canvas")).to_be_visible()
     tab.still()
     assert shares(tab)["account"] == "over 99.9%"
