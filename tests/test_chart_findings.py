@@ -323,3 +323,13 @@ def test_times_of_a_gpu_that_hardly_grow_with_the_length_are_said_to_be_a_fixed_
 def test_an_unstable_minimum_bounds_a_share_of_a_limit(is_bound, said):
     unstable: Any = SimpleNamespace(settled=False, is_bound=is_bound)
     assert chart_findings._share(0.5587, unstable) == said
+
+
+def test_memory_that_is_the_output_alone_is_said_to_be():
+    fused = make_timing(512, peak_bytes=2**20, heads=8, d_head=64, **GPU)
+    steps = make_timing(512, peak_bytes=2**24, heads=8, d_head=64, implementation="SDPA math", **GPU)
+    assert " needs 1 MiB beyond the inputs at 512 tokens, which is its output alone; " in line_finding(
+        "memory", [fused, steps]
+    )
+    more = [make_timing(512, peak_bytes=2**21, heads=8, d_head=64, **GPU), steps]
+    assert "output alone" not in line_finding("memory", more)

@@ -165,7 +165,7 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
     """
     found: dict[tuple[int, int, int], set[int]] = {}
     for timing in (timing for timing in timings if not timing.queries):
-        found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
+        found.setdefault((timing.batch, timing.heads, timing.number_bytes), set()).add(timing.length)
     if len(found) > len(GUIDES):
         return
     varies = [len(set(values)) > 1 for values in zip(*found, strict=True)]
@@ -234,10 +234,6 @@ def _share(value: float, timing: Timing) -> str:
 
 def _least(timing: Timing) -> int:
     return footprint.RESOLUTION if timing.device == "cpu" else 1
-
-
-def _bytes(timing: Timing) -> int:
-    return {"float32": 4}.get(timing.dtype, 2)
 
 
 CHARTS: dict[str, Callable[..., go.Figure]] = {

@@ -218,7 +218,7 @@ class BreakEven:
         """Why the copy costs what it costs, by the measured rates."""
         case = self.longest
         numbers = 4 * case.batch * case.length * case.heads * case.d_head
-        size = numbers * {"float32": 4}.get(case.dtype, 2)
+        size = numbers * case.number_bytes
         said = (
             f"At {case.length:,} tokens the copy takes {seconds(case.transfer)}, computing {seconds(case.seconds)}: query, "
             f"key, value and output ({size / 1e6:.2g} MB) cross the bus at {size / case.transfer / 1e9:.2g} GB/s"

@@ -27,6 +27,7 @@ Lines = dict[str, list[Timing]]
 APART = 1.05  # by this factor two numbers are apart in a chart
 REUSED = "core into a reused buffer"  # what it needs is in the buffer, which was there before
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
+OUTPUT = ", which is its output alone"
 MOST_MISSING = 2  # sentences about lines that lack a length
 
 
@@ -306,7 +307,8 @@ def _least_memory(found: Lines) -> str:
                 (setting_text(t, [first, last]) for t in (first, last)),
             )
             return f"On {_machine(first)} {code} {needs} with {how}; with {other}, {as_much}."
-        return f"On {_machine(first)} {short(first)} {needs}; {short(last)}, {as_much}."
+        is_output = low == first.output_bytes and first.passes == "forward"
+        return f"On {_machine(first)} {short(first)} {needs}{OUTPUT * is_output}; {short(last)}, {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
 
 

@@ -61,6 +61,16 @@ class Case:
         return self.kv_heads or self.heads
 
     @property
+    def number_bytes(self) -> int:
+        """Bytes per number of its dtype."""
+        return {"float32": 4}.get(self.dtype, 2)
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of its output alone."""
+        return self.batch * self.heads * (self.queries or self.length) * self.d_head * self.number_bytes
+
+    @property
     def batching(self) -> str:
         """What all lengths of a line have in common: the batch, or the total number of tokens."""
         return f"{self.tokens:,} tokens in all" if self.tokens else f"batch {self.batch}"
