@@ -38,7 +38,7 @@ from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_alike, layers_compared, layers_sentences, layers_table, model_switches
 from attention.ui.views import layers_copies as copies_of
-from attention.ui.views.head_names import head_label
+from attention.ui.views.head_names import head_label, place_text
 from attention.ui.views.layers import ROOM
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
@@ -218,23 +218,20 @@ def test_heads_that_stand_out_are_named():
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(
-        r"\*\*Layer 1, head 0\*\*  \ninduction \d\.\d+% · rank \d+ of 54", words(test)
+        r"\*\*Layer 1, head 0\*\*  \ninduction \d\.\d+% · \d+(st|nd|rd|th) of 54", words(test)
     )
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [
-        each
-        for each in test.caption
-        if each.value.startswith("The colour is the mean weight on what followed an earlier copy")
+        each for each in test.caption if each.value.startswith("Colour: mean weight on what followed an earlier copy")
     ]
     assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.help
     assert (
         "over queries that have one" in said.help
-        and " The headline counts heads over 50%, in bold. Cells under 10% have no number, unless selected."
-        in said.value
+        and " Bold: over 50%, as the headline counts. Blank: under 10%. " in said.value
     )
     assert "Rows: the 6 layers that are recorded" in said.help
-    assert said.value.endswith(" 6 of 30 layers are shown, chosen for clear roles; double lines mark gaps.")
+    assert said.value.endswith(" Double lines: layers not shown.")
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
@@ -281,7 +278,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     held, said = tables(test)[0], words(test)
     most = max(range(54), key=held["value"].__getitem__)
     best, value = f"Layer {held['layer'][most]}, head {held['head'][most]}", format_weight(held["value"][most])
-    assert not test.exception and held["focus"][most] and f"**{best}**  \nentropy {value} nats · rank 1 of 54" in said
+    assert not test.exception and held["focus"][most] and f"**{best}**  \nentropy {value} nats · highest of 54" in said
     assert (
         f"{best} spreads its weight most widely of these 54 heads (from 6 of 30 layers): "
         f"the mean entropy of its rows is {value} nats." in said
@@ -298,11 +295,11 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
             why in words(none)
             and len(tables(none)) == len(tables(test)) - 1
             and none.button(key="higher").label.endswith(" instead")
-            and " · rank " not in words(none)
+            and " of 54" not in words(none).replace("**", "").split("\n")[-1]
             and "Next head" not in {each.key for each in none.button}
         )
     other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
-    assert "**Layer 18, head 6**  \nentropy 0.474 nats · rank " in other
+    assert "**Layer 18, head 6**  \nentropy 0.474 nats · 50th of 54" in other
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED].format(causal=text.TEXTS_CAUSAL) in captions(test)
     whole = captions(run(PAGE, LAYERED.begins | {"mask": "full"}))
@@ -319,11 +316,11 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     weight = float(trace(Config.of(REPEATED, layer=18, head=6)).weights[6, query, key])
     token = f"“{read[query]}”"
     said = f"Framed: {token} ({query}) puts {weight:.1%} on “{read[key]}” ({key}), which followed {token} ({key - 1})."
-    assert marks["says"] == f"{text.DIAGONALS[3]}\n{said}"
-    assert text.REPEATS.format(word="revert") in captions(test) and text.DIAGONALS[3] not in captions(test)
+    assert marks["says"] == said and f"{text.DIAGONALS[3]} {text.REPEATS}" in captions(test)
     config, weak = Config.of(REPEATED, layer=18, head=6), Config.of(REPEATED, layer=17, head=5)
-    assert copies_of.use_sentence(config, None).startswith(text.DIAGONALS[3])
-    assert copies_of.use_sentence(weak, None) == text.USE
+    pair = copies_of.example(config, "induction")
+    assert copies_of.shape_sentence(config, pair) == text.DIAGONALS[3] and copies_of.shape_sentence(weak, pair) == ""
+    assert copies_of.copies_help(config).endswith(text.USE) and "**attention sink**" in copies_of.copies_help(config)
     for share, frame in ((0.5, (38, 14)), (0.05, None)):
         drawn = copies_of.marks(config, Copy(38, 14, share))
         assert drawn and drawn.pair == frame and drawn.says.count("Framed") == (frame is not None)
@@ -333,7 +330,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"For {sum(copies)} of 49 repeated words (the last one has no next word), its largest weight is on an earlier copy"
+        f"{sum(copies)} of 49 repeated words with a next word attend most to an earlier copy of that word."
         in captions(test)
         and sum(copies) == 48
     )
@@ -350,12 +347,12 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
     order = sorted(range(54), key=lambda at: -cells["value"][at])
     assert test.button(
         key="Previous head"
-    ).disabled and "**Layer 18, head 6**  \ninduction 89.6% · rank 1 of 54" in words(test)
+    ).disabled and "**Layer 18, head 6**  \ninduction 89.6% · highest of 54" in words(test)
     for key, at in (("Next head", 1), ("Next head", 2), ("Previous head", 1)):
         test.button(key=key).click().run()
         layer, head = cells["layer"][order[at]], cells["head"][order[at]]
         value = cells["value"][order[at]]
-        assert f"**Layer {layer}, head {head}**  \ninduction {value:.1%} · rank {at + 1} of 54" in words(test)
+        assert f"**Layer {layer}, head {head}**  \ninduction {value:.1%} · {place_text(at + 1, 54)}" in words(test)
         assert text.SEE.format(
             head=f"Layer {layer}, head {head}", statistic=f"induction {value:.1%}", anchor="selected-head"
         ) in words(test)
@@ -366,9 +363,9 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
 
 
 @pytest.mark.parametrize(
-    ("query", "rows"), [({}, "from row 2 on, of several visible keys"), ({"query": "20"}, "of the selected row")]
+    ("query", "puts"), [({}, "puts {}"), ({"query": "20"}, "puts its largest weight, {},")]
 )  # of the largest weight itself, and of any statistic
-def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_statistic_than_induction(query, rows):
+def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_statistic_than_induction(query, puts):
     test = run(
         PAGE, {"source": REPEATED, "layer": "16", "head": "0", "layer_map": "entropy" if query else "greatest"} | query
     )
@@ -379,9 +376,9 @@ def test_the_largest_weight_is_framed_and_put_in_words_if_the_map_shows_another_
     assert float(found.weights[0, at, key]) == float(weights.max()) and at == int(query.get("query", at))
     back = at - key
     where = "the first token" if key == 0 else f"{back} token{'s' * (back > 1)} back"
-    said = f"“{read[at]}” ({at}) puts {float(weights.max()):.1%} on “{read[key]}” ({key}), {where}."
-    assert marks["says"] == f"Framed: the largest weight {rows}.\n{said}"
-    assert not test.exception and "repeated words, its largest weight" not in captions(test)
+    said = puts.format(f"{float(weights.max()):.1%}")
+    assert marks["says"] == f"Framed: “{read[at]}” ({at}) {said} on “{read[key]}” ({key}), {where}."
+    assert not test.exception and "repeated words with a next word" not in captions(test)
 
 
 @pytest.mark.parametrize("name", ["previous", "first", "same", "preceding", "entropy", "distance"])
@@ -391,7 +388,7 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     pairs, same = pairs_of(name, found.texts), lambda at, key: found.texts[at] == found.texts[key]
     largest = largest_weight(found.weights[0], found.mask, counted=(torch.arange(76)[:, None] > 1).expand(76, 76))
     assert largest
-    instead = f"{text.FRAMED_EXAMPLES['greatest']}.\n“{found.texts[largest.query]}” ({largest.query}) puts "
+    instead = f"Framed: “{found.texts[largest.query]}” ({largest.query}) puts "
     instead += f"{format_percent(largest.weight)} on"
     if pairs is None:  # of whole rows, for which one weight is no example
         assert marks["says"] == text.WHOLE_ROWS[name] and not marks.get("pair")
@@ -407,7 +404,7 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     if most < copies_of.WEAK:
         assert marks["says"].startswith(instead), "too little for an example"
         return
-    assert marks["says"].startswith(f"{text.FRAMED_EXAMPLE}.\n") and tuple(marks["pair"]) in alone
+    assert marks["says"].startswith("Framed: ") and tuple(marks["pair"]) in alone
     assert f"puts {format_percent(most)} on" in marks["says"]
 
 
@@ -904,7 +901,7 @@ def test_no_number_of_a_map_has_a_percent_sign_as_the_key_or_the_title_has_it():
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
-    assert one(config, found, ROOM) == "Cells under 10% have no number, unless selected." and any(
+    assert one(config, found, ROOM) == "Blank: under 10%." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
@@ -930,15 +927,12 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
         and pair.query >= start > pair.key
         and read[pair.key] == following[pair.query]
     )
-    assert (
-        f"From → on, {right} of {len(following)} rows attend most to the " in drawn.says
-        and "which comes next" in drawn.says
-    )
+    seen = copies_of.shape_sentence(config, pair)
+    assert f"From → on, {right} of {len(following)} rows attend most to the " in seen
+    assert drawn.says.endswith(", which comes next.")
     verdict = layers_sentences.no_role(config)
     assert f" in {right} of {len(following)} rows from → on" in verdict if right else verdict == text.NO_ROLE
-    assert ("comes next: the rising diagonal." in drawn.says) is (
-        source == "trained:reverse" and 2 * right >= len(following)
-    )
+    assert ("comes next: the rising diagonal." in seen) is (source == "trained:reverse" and 2 * right >= len(following))
     for other, name in ((Config.of(source, head=head), "first"), (Config.of(source, head=head, query=3), "greatest")):
         example = copies_of.example(other, name)
         assert not (isinstance(example, Largest) and example.is_next), "of another statistic, or of a selected row"
@@ -947,7 +941,7 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
 def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows():
     sort = run(PAGE, {"source": "trained:sort", "layer_map": "first"})
     assert sort.button(key="higher").label == "Show “largest weight” instead"
-    assert "The highest value is bold." in captions(sort)
+    assert text.BOLD in captions(sort)
     sort.button(key="higher").click().run()
     assert "rows from → on attend most to the number that comes next" in words(sort) and not sort.exception
     assert not [each for each in sort.button if each.key == "higher"]
@@ -958,17 +952,28 @@ def test_bold_numbers_are_those_of_the_heads_that_the_headline_counts():
         test = run(PAGE, {"source": REPEATED} | chosen)
         cells = tables(test)[0]
         assert cells["strong"] == [value > maps.HIGH for value in cells["value"]] and any(cells["strong"])
-        assert f" {sum(cells['strong'])} of these 54 heads" in f" {words(test)}" and ", in bold." in captions(test)
+        assert f" {sum(cells['strong'])} of these 54 heads" in f" {words(test)}" and text.COUNTED_BOLD in captions(test)
     spread = tables(run(PAGE, {"source": REPEATED, "layer_map": "entropy"}))[0]
     assert spread["strong"] == [value == max(spread["value"]) for value in spread["value"]]
 
 
-def test_an_induction_head_has_an_example_below_the_headline():
-    link = {"source": REPEATED, "layer": "18", "head": "6"}
-    said = "Example: after “lava” (13) came “whiskey” (14). At “lava” (38), layer 18, head 6 puts 98.6% on it."
-    assert said in captions(run(PAGE, link))
-    assert said in captions(run(PAGE, link | {"head": "0"})), "of the strongest head, so that nothing moves"
-    assert "Example:" not in captions(run(PAGE, link | {"layer_map": "first"})), "the map shows something else"
+def test_the_sentence_of_the_selected_head_is_above_its_map_and_an_example_is_of_that_head_alone():
+    test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"})
+    shown = [each.value if each.type == "markdown" else each.type for each in test.main]
+    does = next(at for at, said in enumerate(shown) if said.startswith("**Layer 18, head 6** attends to"))
+    assert does < next(at for at, said in enumerate(shown) if said == "bidi_component")
+    assert selected_head(test)["height"] >= 360
+    said = "“lava” (38) puts 98.6% on “whiskey” (14), which followed “lava” (13)."
+    assert selected_head(test)["marks"]["says"] == f"Framed: {said}"
+    other = run(PAGE, {"source": REPEATED, "layer": "18", "head": "0"})
+    assert "puts 98.6%" not in words(other) + captions(other) + selected_head(other)["marks"]["says"]
+
+
+def test_each_statistic_of_whole_rows_has_its_own_sentence_above_the_map():
+    assert len({*text.WHOLE_ROWS.values()}) == len(text.WHOLE_ROWS)
+    for name, said in text.WHOLE_ROWS.items():
+        named = {"even": "uniformity", "entropy_share": "normalized entropy"}.get(name, name.replace("_", " "))
+        assert named in said
 
 
 def test_both_comparisons_of_heads_begin_with_a_finding():
@@ -976,7 +981,7 @@ def test_both_comparisons_of_heads_begin_with_a_finding():
     entropy = numbers("entropy", Config.of(REPEATED))
     rank = 1 + sum(value > entropy[5 * 9 + 6] for value in entropy)
     said = "Layer 18, head 6 has the highest value of “induction” among these 54 heads (from 6 of 30 layers): 89.6%."
-    assert f"{said} By “entropy”, its rank is {rank} of 54." in words(test)
+    assert f"{said} By “entropy”, it is {place_text(rank, 54)}." in words(test)
     far = results.layers.distances(Config.of(REPEATED, layer=18, head=6)).apart[5 * 9 + 6]
     least, at = far.clone().index_fill_(0, torch.tensor(5 * 9 + 6), 2).min(0)
     label = f"L{(1, 11, 13, 16, 17, 18)[int(at) // 9]}H{int(at) % 9}"

@@ -19,8 +19,6 @@ WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
     "{count} of {heads} act as induction heads here: at a repeated {unit}, they look up what followed it before."
 )
-EXAMPLE_LABEL = "Example:"
-INDUCTION_EXAMPLE = "after {before} came {key}. At {query}, {head} puts {weight} on it."
 INDUCTION_ONE = (
     "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
 )
@@ -88,19 +86,17 @@ TEXTS = {  # of sources whose text is no sentence: what it is
 }
 TEXTS_CAUSAL = ": only earlier copies tell which word comes next"  # if no query sees later words
 FRAMED = "Framed:"
-FRAMED_WEAK = "Framed, the largest such weight:"  # of a head that may not do this in general
-WHOLE_ROWS = dict.fromkeys(  # how to see a statistic of rows in the map
-    ("entropy", "entropy_share", "effective_keys", "even", "effective_rank"),
-    "The more shaded cells a row has, the wider its weight is spread.",
-) | {"distance": "The farther shaded cells are from the diagonal, the farther a query looks."}
+WHOLE_ROWS = {  # how to see a statistic of rows in the map
+    "entropy": "The wider the weight of a row is spread, the higher its entropy.",
+    "entropy_share": "The closer a row is to uniform weights, the higher its normalized entropy.",
+    "effective_keys": "The wider the weight of a row is spread, the more effective keys it has.",
+    "even": "The closer a row is to uniform weights, the higher its uniformity.",
+    "effective_rank": "The more the rows differ from one another, the higher the effective rank.",
+    "distance": "The farther shaded cells are from the diagonal, the larger the distance.",
+}
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
-LARGEST = "{what}.\n{query} puts {weight} on {key}{where}."
-FRAMED_LARGEST, LARGEST_WEIGHT = (
-    "Framed: the largest weight of the selected row",
-    "The largest weight of the selected row",
-)
-FRAMED_EXAMPLE = "Framed: an example of what the colour counts"
-FRAMED_EXAMPLES = {"greatest": "Framed: the largest weight from row 2 on, of several visible keys"}
+LARGEST = "{query} puts {weight} on {key}{where}."
+LARGEST_OF_ROW = "{query} puts its largest weight, {weight}, on {key}{where}."
 PLACES = {  # of the key, seen from the query
     "itself": ", itself",
     "first": ", the first {unit}",
@@ -122,7 +118,7 @@ TASK_ROLE = (
     "weight over all rows."
 )
 NEXT_IN_TASK = "{query} puts {weight} on {key}, which comes next."
-REPEATS = "Lines and the bold “{word}” mark where the words start again."
+REPEATS = "Lines: where repeats start."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "preceding": "what came before an earlier copy of the token",
@@ -141,24 +137,22 @@ RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
-GAPS = "Double lines mark layers left out between those shown."
-GAPS_OF = "{count} of {all} layers are shown; double lines mark gaps."
-GAPS_CHOSEN = "{count} of {all} layers are shown, chosen for clear roles; double lines mark gaps."  # of recorded texts
+GAPS = "Double lines: layers not shown."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
-STATISTIC = "The colour is the statistic “{statistic}”{meaning}."
-STATISTIC_OF_WEIGHT = "The colour is the mean weight on {keys}{where}."
+STATISTIC = "Colour: {statistic}{meaning}."
+STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}."
 COLOURS_SPAN = "Colours span the values of these heads."
-CELLS_BLANK = "Cells under {limit} have no number, unless selected."
+CELLS_BLANK = "Blank: under {limit}."
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
-COUNTED = "The headline counts heads over 50%{bold}."
-COUNTED_BOLD = ", in bold"
-BOLD = "The highest value is bold."  # if the headline counts no heads
+COUNTED = "The headline counts heads over 50%."
+COUNTED_BOLD = "Bold: over 50%, as the headline counts."
+BOLD = "Bold: the highest."  # if the headline counts no heads
 FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "zero": "“{usual}” is zero in all heads here: the map shows “{shown}”.",
     "short": "The text is too short for “{usual}”: the map shows “{shown}”.",
@@ -203,16 +197,14 @@ QUERIES_ALL = {"previous": "all queries but the first", "first": "all queries"} 
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = {  # by how often the text occurs
-    2: "The diagonal is what followed each word’s earlier copy.",
-    3: "The two diagonals are what followed each word’s copy, one and two repeats back.",
+    2: "Diagonal: what followed the earlier copy.",
+    3: "Diagonals: what followed each copy, one and two repeats back.",
 }
 USE = "In real text, such heads continue a name or phrase that came before (Olsson et al. 2022)."
-COPIES = (
-    "For {right} of {places} repeated words (the last one has no next word), its largest weight is on an earlier copy of the "
-    "word that comes next."
-)
+COPIES = "{right} of {places} repeated words with a next word attend most to an earlier copy of that word."
 WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
-RANK = "**{head}**  \n{statistic} · rank {at} of {count}"
+PLACE = "**{head}**  \n{statistic} · {place}"
+HIGHEST, LOWEST, NTH = "highest of {count}", "lowest of {count}", "{nth} of {count}"  # by the statistic of the map
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."
@@ -264,7 +256,7 @@ TWO_HIGH = (
     "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both. Each is a "
     "mean over the queries that have such keys."
 )
-TWO_HIGHEST = "{best} has the highest value of “{y}” among {heads}: {most}. By “{x}”, its rank is {rank} of {count}."
+TWO_HIGHEST = "{best} has the highest value of “{y}” among {heads}: {most}. By “{x}”, it is {place}."
 NO_HEADS = "none"
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"

@@ -35,6 +35,18 @@ def heads_phrase(config: Config, count: int) -> str:
     return template.format(count=count, layers=len(numbers), all=depth)
 
 
+def place_text(at: int, count: int) -> str:
+    """The place of a head among `count` heads, the highest first, in words.
+
+    >>> [place_text(at, 54) for at in (1, 2, 3, 11, 23, 54)]
+    ['highest of 54', '2nd of 54', '3rd of 54', '11th of 54', '23rd of 54', 'lowest of 54']
+    """
+    if at in (1, count):
+        return (text.HIGHEST if at == 1 else text.LOWEST).format(count=count)
+    ending = "th" if at % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(at % 10, "th")
+    return text.NTH.format(nth=f"{at}{ending}", count=count)
+
+
 def model_depth(config: Config) -> int:
     """The number of layers of the model of a recording; 0 of other sources."""
     kind, _, name = config.source.partition(":")

@@ -17,7 +17,7 @@ from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import GENERATED, LAST_QUERY
+from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
@@ -34,13 +34,13 @@ from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_large, layers_changed, layers_sentences, own_text, questions
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
-from attention.ui.views.head_names import head_title
+from attention.ui.views.head_names import head_title, place_text
 from attention.ui.views.pinned_sides import has_layer_difference
 
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
-HEIGHT = 380  # pixels of the selected head with its axes, so that the sentence below it is on the first screen
+HEIGHT = 444  # pixels of the selected head with its axes: its square has 360, or as many as its column has room for
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
@@ -75,8 +75,6 @@ def view(config: Config) -> None:
     pair, counted_by = None, ""
     if not (before or unsaid):
         pair, counted_by = copies.example_or_largest(config.truncated, maps.number(config, found))
-        if not alone and (said := _induction_example(config, found)):
-            st.caption(f"{text.EXAMPLE_LABEL} {said}")
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
@@ -97,8 +95,7 @@ def view(config: Config) -> None:
         if said:
             counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
             told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
-            case = layers_sentences.case_sentence(config, found)
-            said = " ".join(filter(None, (said, case, counted, told, layers_sentences.gaps_sentence(config))))
+            said = " ".join(filter(None, (said, counted, told, layers_sentences.gaps_sentence(config))))
             st.caption(said, help=layers_sentences.caption_help(config, found))
         if not alone:
             _offer_higher(config, found)
@@ -112,17 +109,6 @@ def view(config: Config) -> None:
             _focus(config, found, pair, counted_by)
         terms.draw("layers")
     browser_yield.yield_to_browser()
-
-
-def _induction_example(config: Config, found: Mapping[int, Layer]) -> str:
-    """What the strongest induction head does at one repeated token, whichever head is selected; "" if the map has none."""
-    name = maps.number(config, found)
-    held = maps.cells(name, found)
-    best = max(held, key=held.__getitem__, default=None)
-    if name != "induction" or best is None or held[best] <= maps.HIGH:
-        return ""
-    strongest = replace(config, layer=best[0], head=best[1], query=LAST_QUERY).truncated
-    return copies.induction_example(strongest, copies.example(strongest, name), head_title(config, best))
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
@@ -169,7 +155,7 @@ def _take_new_source(config: Config) -> bool:
 
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws the selected head, its rank by the statistic of the map, and buttons for the heads before and after it."""
+    """Draws the selected head, its place by the statistic of the map, and buttons for the heads before and after it."""
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     order = sorted(held, key=held.__getitem__, reverse=True)
     title = head_title(config, here).capitalize()
@@ -179,7 +165,7 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
             return
         at = order.index(here)
         said = layers_sentences.metric_text(config, found, held[here])
-        st.markdown(text.RANK.format(head=title, statistic=said, at=at + 1, count=len(order)))
+        st.markdown(text.PLACE.format(head=title, statistic=said, place=place_text(at + 1, len(order))))
         with st.container(horizontal=True, width="content", gap="small"):
             for label, to, shortcut, help in (
                 (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
@@ -271,13 +257,15 @@ def role_text(config: Config, role: Role | None, puts: str = "", rests: str = ""
 
 
 def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None, counted_by: str) -> None:
-    """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it.
+    """Draws the selected head: its place, what it does, its picture, some statistics, and a link to all of it.
 
     `counted_by`: the statistic that counts the pair.
     """
     _stepper(config, found)
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
+    does = role_text(config, role, *layers_sentences.puts_sentences(config, found))
+    st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if pair:
         shown = replace(shown, query=pair.query)
@@ -288,15 +276,11 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
-    does = role_text(config, role, *layers_sentences.puts_sentences(config, found))
-    st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
-    said = [copies.lines_sentence(config)]
-    if not unsaid and (isinstance(pair, Copy) or needs_copies(role)):
-        said.insert(0, copies.copies_sentence(config))
-    if not unsaid and needs_copies(role):
-        said.append(copies.use_sentence(config, pair))
-    if any(said):
-        st.caption(" ".join(filter(None, said)))
+    seen = copies.shape_sentence(config.truncated, pair) if pair else ""
+    if said := " ".join(filter(None, (seen, copies.lines_sentence(config)))):
+        st.caption(said)
+    if not unsaid and (isinstance(pair, Copy) or needs_copies(role)) and (said := copies.copies_sentence(config)):
+        st.caption(said, help=copies.copies_help(config) if needs_copies(role) else None)
     several = len(layers(config.source)) > 1
     next_step.page_link(
         "heads", text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS, to_query(config)

@@ -32,7 +32,7 @@ from attention.ui.text import layers as text
 from attention.ui.text.head_survey import NAMED_LONG
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
-from attention.ui.views.head_names import head_label, head_title, heads_phrase
+from attention.ui.views.head_names import head_label, head_title, heads_phrase, place_text
 from attention.ui.views.known_metrics import is_rare
 from attention.ui.views.pinned_sides import has_layer_difference
 
@@ -117,7 +117,7 @@ def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
 
 
 def _highest_sentence(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> str:
-    """Which head has the highest value upwards, and its rank across; "" if a question hides it, or if all are equal."""
+    """Which head has the highest value upwards, and its place across; "" if a question hides it, or if all are equal."""
     best, most = max(y.items(), key=lambda cell: cell[1])
     if questions.unsaid(config) or best not in x or most == min(y.values()):
         return ""
@@ -126,8 +126,7 @@ def _highest_sentence(config: Config, found: Found, x: maps.Cells, y: maps.Cells
         best=head_title(config, best).capitalize(),
         heads=heads_phrase(config, len(y)),
         most=escape(maps.value_text(replace(config, layer_map=config.upwards), found, most)),
-        rank=1 + sum(value > x[best] for value in x.values()),
-        count=len(x),
+        place=place_text(1 + sum(value > x[best] for value in x.values()), len(x)),
         **labels,
     )
 

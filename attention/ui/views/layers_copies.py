@@ -28,9 +28,7 @@ SIGN = "→"  # in the texts of a task: the answer comes after it
 LARGEST = "greatest"  # the statistic of which every head has an example
 OPENING = LARGEST, "preceding"  # statistics with which the map of such a task opens
 MOST = 256  # tokens up to which a cell is large enough to be framed
-SINK = HALF = (
-    0.5  # of the weight: from this mean on the first token is said to take it; a pair with less is no clear example
-)
+SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
 WEAK = 0.1  # of the weight: a pair with less has no frame
 STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
@@ -101,49 +99,41 @@ def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> M
     if pair is None:
         how = text.WHOLE_ROWS.get(statistic, "")
         return Marks(starts, None, how) if starts or how else None
-    said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair, statistic)
+    said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair)
     return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, said)
 
 
 def _example_text(config: Config, pair: Copy) -> str:
-    """The strong diagonals and the pair in words, which is framed unless its weight is too small for an example."""
+    """The pair in words, which is framed unless its weight is too small for an example."""
     texts = tokens(config).texts
     query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
     said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
-    frame = text.FRAMED if pair.weight >= HALF else text.FRAMED_WEAK
-    framed = f"{frame} {said}" if pair.weight >= WEAK else said
-    return "\n".join(filter(None, (_diagonals_sentence(config), framed)))
+    return _pair_sentence(said, pair.weight)
 
 
-def induction_example(config: Config, pair: Copy | Largest | None, head: str) -> str:
-    """What a head does at the second of two copies, as Markdown; "" if the pair is no such example or its weight is small."""
-    if not isinstance(pair, Copy) or pair.weight < WEAK:
-        return ""
-    texts = tokens(config).texts
-    query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
-    weight = format_percent(pair.weight)
-    return escape(text.INDUCTION_EXAMPLE.format(query=query, key=key, before=before, head=head, weight=weight))
+def _pair_sentence(said: str, weight: float) -> str:
+    """A sentence about a pair that is framed unless its weight is small."""
+    return f"{text.FRAMED} {said}" if weight >= WEAK else f"{said[0].upper()}{said[1:]}"
 
 
-def _largest_text(config: Config, pair: Largest, statistic: str) -> str:
-    """The largest weight in words: of which rows it is, and where its key is."""
+def _largest_text(config: Config, pair: Largest) -> str:
+    """The largest weight in words, and where its key is; whether it is the largest of the selected row."""
     names, back = tokens(config).texts or [""] * config.tokens, pair.query - pair.key
     query = format_token(names[pair.query], pair.query)
     key = format_token(names[pair.key], pair.key, "key")
     place = "itself" if back == 0 else "first" if pair.key == 0 else "back" if back > 0 else "ahead"
     where = text.PLACES[place].format(count=abs(back), unit=unit(config), s="s" * (abs(back) != 1))
     if pair.is_next:
-        said = text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight))
-        framed = f"{text.FRAMED} {said}" if pair.weight >= WEAK else said
-        return f"{_task_sentence(config)}\n{framed}"
-    of_row = text.FRAMED_LARGEST if pair.weight >= WEAK else text.LARGEST_WEIGHT
-    return text.LARGEST.format(
-        what=of_row if pair.of_row else text.FRAMED_EXAMPLES.get(statistic, text.FRAMED_EXAMPLE),
-        query=f"{query[0].upper()}{query[1:]}",
+        return _pair_sentence(
+            text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight)), pair.weight
+        )
+    said = (text.LARGEST_OF_ROW if pair.of_row else text.LARGEST).format(
+        query=query,
         weight=format_percent(pair.weight),
         key=key,
         where=where if tokens(config).line or back == 0 else "",
     )
+    return _pair_sentence(said, pair.weight)
 
 
 def task_rows(config: Config, head: int) -> dict[str, int | str]:
@@ -166,7 +156,7 @@ def _task_sentence(config: Config) -> str:
 def lines_sentence(config: Config) -> str:
     """What the lines over the picture are, if it has any."""
     found = marks(config, None)
-    return escape(text.REPEATS.format(word=tokens(config).texts[found.starts[-1]])) if found else ""
+    return text.REPEATS if found else ""
 
 
 def text_sentence(config: Config) -> str:
@@ -186,18 +176,26 @@ def copies_sentence(config: Config) -> str:
         return ""
     weights, texts = results.heads.trace(config).weights[config.head], tokens(config).texts
     right, places = next_words(weights, texts)
+    return text.COPIES.format(right=right, places=places)
+
+
+def copies_help(config: Config) -> str:
+    """Where new words of the text that repeats attend to, if that is the first token, and of what use such heads are."""
+    if config.source != next_step.REAL:
+        return ""
+    weights, texts = results.heads.trace(config).weights[config.head], tokens(config).texts
     share = float(weights[1 : len(WORDS.split()) + 1, 0].mean())  # of the first occurrence of each word
     sink = (
         text.WITHOUT_COPY.format(share=format_percent(share), first=format_token(texts[0], 0)) if share >= SINK else ""
     )
-    return " ".join(filter(None, (text.COPIES.format(right=right, places=places), sink)))
+    return " ".join(filter(None, (sink, text.USE)))
 
 
-def use_sentence(config: Config, pair: Copy | Largest | None) -> str:
-    """Of what use heads are that copy, in the text that repeats; and what the diagonals are, unless they are said with a pair."""
-    if config.source != next_step.REAL:
-        return ""
-    return " ".join(filter(None, ("" if isinstance(pair, Copy) else _diagonals_sentence(config), text.USE)))
+def shape_sentence(config: Config, pair: Copy | Largest | None) -> str:
+    """What to see in the map of the selected head: how many rows of a task are right, or the diagonals of a repeated text."""
+    if isinstance(pair, Largest) and pair.is_next:
+        return _task_sentence(config)
+    return _diagonals_sentence(config) if config.tokens <= MOST and not config.is_cross else ""
 
 
 def _diagonals_sentence(config: Config) -> str:

@@ -22,7 +22,7 @@ from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
-from attention.ui.views.head_names import head_title, heads_phrase, model_depth
+from attention.ui.views.head_names import head_title, heads_phrase
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
 
 SEEN_BY_ALL = (
@@ -217,8 +217,9 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
-    """The help of that caption: the formula, and which layers there are."""
-    parts = maps.formula(maps.number(config, found)), rows_sentence(config), recorded_sentence(config)
+    """The help of that caption: the formula, whether case counts, and which layers there are."""
+    formula, case = maps.formula(maps.number(config, found)), case_sentence(config, found)
+    parts = formula, case, rows_sentence(config), recorded_sentence(config)
     return " ".join(filter(None, parts))
 
 
@@ -226,7 +227,7 @@ def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str
     """Which heads the headline counts, if it counts any, and which numbers are bold, if the map has numbers."""
     written = writes_numbers(len(layers(config.source)), config.heads, room)
     if maps.counted_heads(config, found):
-        return text.COUNTED.format(bold=text.COUNTED_BOLD if written else "")
+        return text.COUNTED_BOLD if written else text.COUNTED
     return text.BOLD if written else ""
 
 
@@ -254,14 +255,8 @@ def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def gaps_sentence(config: Config) -> str:
-    """What the double lines of the map are, and why a recording has these layers; "" if it has none."""
-    numbers = layers(config.source)
-    if not left_out(numbers):
-        return ""
-    if not (depth := model_depth(config)):
-        return text.GAPS
-    template = text.GAPS_CHOSEN if config.source.startswith("recorded:") else text.GAPS_OF
-    return template.format(count=len(numbers), all=depth)
+    """What the double lines of the map are; "" if it has none."""
+    return text.GAPS if left_out(layers(config.source)) else ""
 
 
 def rows_sentence(config: Config) -> str:
