@@ -23,23 +23,23 @@ def format_percent(part: float) -> str:
     return f"{100 * part:.0f}%" if part in (0, 1) else f"{_round_half_up(100 * part, 1)}%"
 
 
-def format_short_percent(part: float, limit: float, least: float = 0.0) -> str:
+def format_short_percent(part: float, limit: float | None = None) -> str:
     """Returns a share as a percentage without decimals, for a cell.
 
-    One that is only rounded to `limit`, to 0% or to 100%, or up to `least`, has a sign that says on which side it is.
+    One that is only rounded to 0%, to 100% or to a `limit` has a sign that says on which side it is.
 
-    >>> [format_short_percent(part, 0.5, 0.1) for part in (0.003, 0.098, 0.43, 0.498, 0.5, 0.503, 0.997, 1)]
-    ['<1%', '<10%', '43%', '<50%', '50%', '>50%', '>99%', '100%']
+    >>> [format_short_percent(part, 0.5) for part in (0.003, 0.43, 0.498, 0.5, 0.503, 0.997, 1)]
+    ['<1%', '43%', '<50%', '50%', '>50%', '>99%', '100%']
+    >>> [format_short_percent(part) for part in (0.498, 0.503)]
+    ['50%', '50%']
     """
     said = f"{_round_half_up(100 * part, 0)}%"
     if said == "100%" and part < 1:
         return ">99%"
     if said == "0%" and part > 0:
         return "<1%"
-    if said == f"{100 * limit:.0f}%" and part > limit:
-        return f">{said}"
-    if any(said == f"{100 * edge:.0f}%" and part < edge for edge in (limit, least)):
-        return f"<{said}"
+    if limit is not None and part != limit and said == f"{100 * limit:.0f}%":
+        return f"{'>' if part > limit else '<'}{said}"
     return said
 
 

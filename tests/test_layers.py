@@ -185,6 +185,11 @@ def test_colours_span_the_values_of_a_statistic_with_a_unit_and_go_from_0_to_1_f
     assert view.top(number, 76) == most
     held = {(1, 0): 2.53, (1, 1): 3.31} if unit else {(1, 0): 0.53, (1, 1): 0.91}
     assert view.ends(name, Config.of(REPEATED), held) == ends
+    if name == "previous":
+        for most, end in ((0.2, 0.25), (0.25, 0.25), (0.26, 0.5), (0.51, 1.0), (0.0, 0.25)):
+            assert view.ends(name, Config.of(REPEATED), {(1, 0): most}) == (0.0, end), (
+                "maps of small shares are not pale"
+            )
     if unit:
         low, top = view.ends(name, Config.of(REPEATED), dict.fromkeys(held, 2.5))
         assert (low, top) == (2.5, 2.6), "equal values have a scale as well"

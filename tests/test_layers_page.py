@@ -24,10 +24,10 @@ from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
 from attention.analysis.repeats import Copy, Largest, largest_weight, strongest_copy
 from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
-from attention.charts.layers import FAINT, USUAL, Room, height, writes_numbers
+from attention.charts.layers import USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
-from attention.number_format import format_mean, format_percent, format_short_percent, format_weight
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
 from attention.training.tasks import TASKS
 from attention.ui import provenance, results
@@ -239,8 +239,10 @@ def test_heads_that_stand_out_are_named():
 
 
 def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what_its_map_shows():
-    test = run(PAGE, LAYERED.begins)
+    test = run(PAGE, LAYERED.begins | {"query": "20"})
+    assert link(test)["query"] == "20" and selected_head(test)["query"] == 20, "the row of a link stays"
     test.selectbox(key="source").set_value("recorded:minilm-street").run()
+    assert "query" not in link(test), "the selected row was one of other tokens"
     menu, cells = test.selectbox(key="layer_map"), tables(test)[0]
     assert not test.exception and menu.value == "auto" and menu.options[menu.index or 0] == "Pattern: previous token"
     assert cells["focus"][max(range(72), key=cells["value"].__getitem__)], "the highest is selected"
@@ -336,7 +338,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
-        '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
+        '".3~%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
     ]
     assert in_percent == [True, False], "shares of the weight alone, as the sentence above the map"
 
@@ -700,10 +702,10 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"})
     cells = tables(test)[0]
     assert "2 of these 72 heads put over half" in words(test)
-    assert format_short_percent(0.098, maps.HIGH, FAINT) == "<10%", "the selected head has a number in any case"
-    over = [said for said in cells["short"] if said[0] == ">" or (said[0] != "<" and float(said.strip("%")) > 50)]
+    bold = [said for said, strong in zip(cells["short"], cells["strong"], strict=True) if strong]
     assert all(said.endswith("%") for said in cells["short"])
-    assert sorted(over) == [">50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
+    assert sorted(bold) == ["50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
+    assert not {">50%", "<50%"} & {*cells["short"]}, "bold tells which are counted"
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
@@ -901,6 +903,8 @@ def test_no_number_of_a_map_has_a_percent_sign_as_the_key_or_the_title_has_it():
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
+    low = {0: SimpleNamespace(numbers={"first": [0.01, 0.24]}, roles=[None] * 2)}
+    assert one(config, low, ROOM) == "Blank: under 2.5%.", "a tenth of the end of the colours"
     assert one(config, found, ROOM) == "Blank: under 10%." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )

@@ -39,7 +39,7 @@ PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the ma
 CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
-KEY = ".3~r"  # format of the key to colours that are no shares
+KEY, PERCENT_KEY = ".3~r", ".3~%"  # formats of the key to colours
 PALE = 0.75  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
@@ -66,18 +66,20 @@ def numbers(
     shares have none. `says`: a column with the tooltips, of one line, as they cover other cells. The selected cell has a frame.
     `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
-    these, and have none unless the `room` has a `key`.
+    these, and have none unless the `room` has a `key` or the colours end below 100%.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     low, top = ends
     domain = [low, (low + top) / 2, top]
     scale = alt.Scale(domain=domain, range=list(theme.NUMBERS), clamp=True)
     tips = alt.Tooltip("says:N")
-    legible = title and percent and tall and heads <= FEW and not room.key
+    legible = title and percent and tall and heads <= FEW and not room.key and top >= 1
     color = alt.Color(
         "value:Q",
         scale=scale,
-        legend=None if legible else color_key("" if title else label, "bottom", ".0%" if percent else KEY, domain),
+        legend=None
+        if legible
+        else color_key("" if title else label, "bottom", PERCENT_KEY if percent else KEY, domain),
     )
     cells = (
         alt.Chart(name="cells")

@@ -33,6 +33,7 @@ FIRST = ("induction", "previous", "entropy")  # the first of these that is avail
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: above this share a head follows a pattern
+ENDS = 0.25, 0.5, 1.0  # of the colours of shares
 PART = 0.25  # of its weight: from this share on a pattern is plain on a head's map
 PATTERNS = (
     "induction",
@@ -173,10 +174,16 @@ def top(described: Described, tokens: int) -> float:
 
 
 def ends(name: str, config: Config, held: Cells) -> tuple[float, float]:
-    """The ends of the colours: those of the values of a statistic with a unit, at least a tenth apart; otherwise 0 and 1."""
+    """The ends of the colours: those of the values of a statistic with a unit, at least a tenth apart; otherwise 0 and 1.
+
+    Colours of shares end at the first of `ENDS` that no value is above, so that a map of small shares is not pale.
+    """
     if EVERY[name].unit and (known := [value for value in held.values() if isfinite(value)]):
         low, most = round(10 * min(known)), round(10 * max(known))  # as the cells are labelled
         return low / 10, max(most, low + 1) / 10
+    if is_share(name, config) and held:
+        most = max(held.values())
+        return 0.0, next((end for end in ENDS if most <= end), most)
     return 0.0, max(top(EVERY[name], config.tokens), *held.values(), 0.0)
 
 
@@ -221,7 +228,7 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
-        table["short"] = [format_short_percent(value, HIGH, chart.FAINT) for value in cells.values()]
+        table["short"] = [format_short_percent(value) for value in cells.values()]
     strong = {max(cells, key=cells.__getitem__)} if bold is None else bold
     table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean

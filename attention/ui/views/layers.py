@@ -17,7 +17,7 @@ from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
@@ -141,10 +141,13 @@ def _highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
 
 
 def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
-    """Selects the head with the largest value once, after a model has read a new text, or another source was chosen here."""
+    """Selects the head with the largest value once, after a model has read a new text, or another source was chosen here.
+
+    No query stays selected: it was one of other tokens, and the map shows that of its example instead.
+    """
     is_new = [model_run.take_new_text(config), _take_new_source(config)]
     if any(is_new) and (highest := _highest(config, found)):
-        model_run.show_next(to_query(replace(config, **highest)))
+        model_run.show_next(to_query(replace(config, query=LAST_QUERY, **highest)))
 
 
 def _take_new_source(config: Config) -> bool:

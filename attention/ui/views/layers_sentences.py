@@ -13,7 +13,7 @@ from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_percent, format_short_percent, format_weight
+from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
 from attention.ui.markdown import escape
@@ -239,12 +239,9 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
         return ""
     if not writes_numbers(len(layers(config.source)), config.heads, room):
         return text.CELLS_POINT
-    blank = any(value < FAINT for cell, value in held.items() if cell != (config.layer, config.head))
-    return (
-        text.CELLS_BLANK.format(limit=format_short_percent(FAINT, maps.HIGH))
-        if blank and maps.is_share(name, config)
-        else ""
-    )
+    limit = FAINT * maps.ends(name, config, held)[1]
+    blank = any(value < limit for cell, value in held.items() if cell != (config.layer, config.head))
+    return text.CELLS_BLANK.format(limit=f"{100 * limit:g}%") if blank and maps.is_share(name, config) else ""
 
 
 def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
