@@ -120,9 +120,9 @@ def test_one_layer_leads_to_the_layers_of_a_real_model():
         ("recorded:smollm2-repeated", "54 heads, 9 in each of 6 layers"),
         ("recorded:minilm-street", "72 heads"),
     ):
-        assert "This source has one layer." in words(test)
+        assert "One layer: the row compares its " in words(test)
         test.button(key=f"see {source}").click().run()
-        assert not test.exception and all_ in words(test) and "This source has one layer." not in words(test)
+        assert not test.exception and all_ in words(test) and "One layer: the row compares its " not in words(test)
         test = run(PAGE, {})
 
 
@@ -162,7 +162,8 @@ def test_the_axes_are_at_first_the_statistic_of_the_map_over_one_that_spreads_th
 
 def test_shares_end_at_100_percent_and_heads_that_the_headline_counts_have_names():
     axis = head_points.data_axis("Previous token", [0.02, 0.99], head_points.NAME, percent=True)
-    assert axis.top == 1 and head_points.data_axis("Distance", [0.02, 0.99], head_points.NAME).top > 1
+    assert axis.top == pytest.approx(1 + head_points.MARGIN * 0.97) and axis.low < 0.02, "no point is on an edge"
+    assert head_points.data_axis("Distance", [0.02, 0.99], head_points.NAME).top > 1
     _, compared, _ = tables(run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}, OPEN))
     high = [at for at, value in enumerate(compared["y"]) if value > 0.5]
     assert len(high) == 5 and all(compared["named"][at] and compared["room"][at] <= 500 for at in high)
@@ -184,7 +185,7 @@ def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_bot
 
 def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED}, OPEN)
-    told = f"Nearly equal (at most {ALIKE} bits apart on average): "
+    told = f"Nearly equal (at most {ALIKE} apart on average): "
     assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
 
 
@@ -213,8 +214,8 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at a repeated token, they look up what followed "
-        "it before."
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at 50 repeated tokens, they look up what "
+        "followed before."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(
@@ -251,7 +252,7 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
     assert (
-        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at a repeated token, they look up what"
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at 50 repeated tokens, they look up what"
         in words(test)
     )
     cells = tables(test)[0]
@@ -600,7 +601,9 @@ def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
     )
     assert "tokens that see it" not in words(run(PAGE, link))
     masked = run(PAGE, link | {"mask": "window", "span": "4", "layer": "18", "head": "8"})
-    assert "mean weight on the first token, for the 4 of 76 tokens that see it. " in captions(masked)
+    assert "mean weight on the first token, for the 4 of 76 tokens that see it (uniform weights: 52.1%). " in captions(
+        masked
+    )
     (means,) = [each.help for each in masked.markdown if "Means of this head" in each.help]
     assert "on the first token: the 4 of 76 queries that see it" in means.replace("\\", "")
     assert "all queries but the first" in means and "copy" not in means, "no query sees what followed an earlier copy"
@@ -778,7 +781,7 @@ def test_the_table_has_a_sentence_for_every_head():
 def test_the_table_begins_with_the_heads_that_have_the_largest_values_of_the_map():
     found, known = results.layers.layers(Config.of(REPEATED)), ["previous", "entropy", "induction"]
     table = layers_table.columns(found, known, [*range(54)], "induction", {"previous", "induction"})
-    assert [*table] == ["layer", "head", "induction", "does", "holds", "previous", "entropy"]
+    assert [*table] == ["layer", "head", "induction", "holds", "does", "previous", "entropy"]
     assert table["induction"] == sorted(table["induction"], reverse=True) and 85 < table["induction"][0] < 100
     for at, (layer, head) in enumerate(zip(table["layer"], table["head"], strict=True)):
         numbers = found[layer].numbers
@@ -989,5 +992,32 @@ def test_both_comparisons_of_heads_begin_with_a_finding():
     far = results.layers.distances(Config.of(REPEATED, layer=18, head=6)).apart[5 * 9 + 6]
     least, at = far.clone().index_fill_(0, torch.tensor(5 * 9 + 6), 2).min(0)
     label = f"L{(1, 11, 13, 16, 17, 18)[int(at) // 9]}H{int(at) % 9}"
-    said = f"The head most similar to L18H6 is {label}, {least:.3f} bits apart; the mean over all other heads is "
-    assert f"{said}{float(far.sum()) / 53:.3f} bits." in words(test) and not test.exception
+    said = f"The head most similar to L18H6 is {label}, {least:.3f} apart; the mean over all other heads is "
+    assert f"{said}{float(far.sum()) / 53:.3f}." in words(test) and not test.exception
+
+
+def test_the_table_writes_a_share_that_is_nearly_all_as_the_headline_does():
+    test = run(PAGE, {"source": "recorded:minilm-river", "layer_map": "previous"}, {layers_table.FOLD: True})
+    (table,) = (each.proto for each in test.dataframe)
+    written = pa.ipc.open_stream(io.BytesIO(table.arrow_data.styler.display_values)).read_all().to_pydict()
+    assert "over 99.9%" in written["previous"] and "100.0%" not in written["previous"]
+    assert "over 99.9%" in words(test)
+
+
+def test_the_caption_of_a_weight_says_what_uniform_weights_would_put():
+    config = Config.of(STREET)
+    found, texts = trace(config), trace(config).texts
+    for name in ("previous", "first", "induction", "same"):
+        rows = []
+        query, key = pairs_of(name, texts) or ([], [])
+        for at in range(len(texts)):
+            seen = [int(k) for q, k in zip(query, key, strict=True) if int(q) == at and found.mask[at, k]]
+            rows += [len(seen) / int(found.mask[at].sum())] if seen else []
+        assert layers_sentences.uniform_weight(name, config) == pytest.approx(sum(rows) / len(rows), abs=1e-6)
+    said = format_percent(layers_sentences.uniform_weight("first", config))
+    assert f" (uniform weights: {said})." in captions(run(PAGE, {"source": STREET, "layer_map": "first"}))
+
+
+def test_the_badge_of_a_model_trained_here_names_the_task_alone():
+    said = provenance.beside(Config.of("trained:sort")).replace("\\", "")
+    assert said.startswith(":green-badge[Trained in this app") and said.endswith(" · sort]")

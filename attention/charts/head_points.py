@@ -64,9 +64,9 @@ class Axis(NamedTuple):
 
 
 def data_axis(title: str, values: Iterable[float], after: float = MARGIN, percent: bool = False) -> Axis:
-    """Returns an axis with limits from the data, and a margin on both sides, the one `after` it and `MARGIN`.
+    """Returns an axis with limits from the data, and a margin on both sides, so that no point is cut: `after` it and `MARGIN`.
 
-    There is none beyond 0, and none beyond 1 for shares.
+    Beyond 0, and beyond 1 of shares, it is `MARGIN` at most.
     """
     every = [*values]
     low, top = min(every), max(every)
@@ -75,8 +75,8 @@ def data_axis(title: str, values: Iterable[float], after: float = MARGIN, percen
     end = top + after * extent
     return Axis(
         title,
-        max(top, min(end, 1.0)) if percent else end,
-        max(0.0, low - margin) if low >= 0 else low - margin,
+        min(end, max(top, 1.0) + margin) if percent else end,
+        low - margin,
         percent,
     )
 

@@ -40,7 +40,7 @@ CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 KEY, PERCENT_KEY = ".3~r", ".3~%"  # formats of the key to colours
-PALE = 0.75  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
+PALE = 0.9  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
@@ -221,7 +221,15 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart)
 def _titled(chart: dict[str, Any], title: str, unsigned: bool = False) -> dict[str, Any]:
     """Returns the specification with a title above its cells, if there is one; it ends with "(%)" if `unsigned`."""
     text = f"{title} (%)" if unsigned else title
-    look = {"text": text, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600, "offset": 6}
+    look = {
+        "text": text,
+        "anchor": "start",
+        "frame": "group",
+        "fontSize": 14,
+        "fontWeight": 600,
+        "offset": 6,
+        "limit": 600,
+    }
     return chart | {"title": look} if title else chart
 
 

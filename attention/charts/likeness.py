@@ -35,8 +35,8 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
         "zmin": 0,
         "zmax": 1,
         "colorscale": theme.plotly_scale(theme.DISTANCES),
-        "colorbar": {"title": {"text": "bits"}, "thickness": 12, "outlinewidth": 0, "xpad": 18},
-        "hovertemplate": "heads %{y} and %{x}<br>%{z:.3f} bits apart<extra></extra>",
+        "colorbar": {"title": {"text": "distance"}, "thickness": 12, "outlinewidth": 0, "xpad": 18},
+        "hovertemplate": "heads %{y} and %{x}<br>%{z:.3f} apart<extra></extra>",
     }
     ends = [-0.5, len(names) - 0.5]
     layout = {

@@ -13,6 +13,7 @@ from attention.ui.markdown import escape
 COLORS = {"hand-built, not learned": "blue", "random, untrained": "orange", "no projections": "gray"}
 CHANGED = "{source}, but {settings}: not as the model computes it"
 
+OWN = "Trained here: "  # in the title of a source whose badge says so
 MADE_BY = re.compile(r" Made: python -m [\w.]*\w(?:; (\w)|\.)")
 # The settings with which a recorded head is computed from its queries and keys.
 SCORED = "mask", "scale", "temperature", "positions", "softcap", "softmax", "qk_norm", "query_scale"
@@ -28,7 +29,8 @@ def beside(config: Config) -> str:
         return f":orange-badge[{escape(said)}]"
     found = label(config)
     when = f", after {config.training_step:,} steps" if len(training_steps(config.source)) > 1 else ""
-    which = f" · {source_title(config.source)}" if config.source != GENERATED else ""
+    name = source_title(config.source).removeprefix(OWN)
+    which = f" · {name}" if config.source != GENERATED else ""
     return f":{COLORS.get(found, 'green')}-badge[{escape(f'{found[:1].upper()}{found[1:]}{when}{which}')}]"
 
 

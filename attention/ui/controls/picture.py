@@ -19,6 +19,7 @@ from attention.fitting import defaults, layers, position_rules, softmax_rules, t
 from attention.inputs import INPUTS
 from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.masks import COMBINATIONS, MASKS
+from attention.models.catalogue import SHORT
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
@@ -208,7 +209,8 @@ def _joined_masks(config: Config) -> str:
 
 def _source(config: Config, uploaded: tuple[str, ...], change: Change) -> None:
     offered = (*uploaded, *KNOBS["source"].choices)
-    knobs.menu("source", config, offered, format_func=source_title, on_change=change)
+    label = lambda source: SHORT.get(title := source_title(source), title)  # noqa: E731
+    knobs.menu("source", config, offered, format_func=label, on_change=change)
 
 
 def _recorded_note(config: Config, change: Change) -> None:

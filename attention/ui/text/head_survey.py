@@ -8,7 +8,7 @@ NEVER = "This head follows no single pattern on any of {texts} other short texts
 ROLE_NAMES = {"nearby": "nearby: within five tokens"}  # of roles whose short name needs a definition
 NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, both on hover
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
-HOLDS_ON = "Texts of {texts} with this role"
+HOLDS_ON = "Texts (of {texts})"
 HOLDS_ON_HELP = "On how many of {texts} short texts the head has the role that it has here, alone or with another."
 ONE_TEXT = "This is one text: on others the head may do something else."
 

@@ -17,10 +17,10 @@ WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} 
 WEIGHT_PART = "{first} puts {most} of its weight{where} on {keys}: the most of {heads}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
-    "{count} of {heads} act as induction heads here: at a repeated {unit}, they look up what followed it before."
+    "{count} of {heads} act as induction heads here: at {again} repeated {unit}{s}, they look up what followed before."
 )
 INDUCTION_ONE = (
-    "1 of {heads} acts as an induction head here: {best}. At a repeated {unit}, it looks up what followed it before."
+    "1 of {heads} acts as an induction head: {best}. At {again} repeated {unit}{s}, it looks up what followed before."
 )
 CHANGED = {  # before a finding, if settings are not those of the model
     "mask": "With this mask, {finding}",
@@ -145,7 +145,8 @@ CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
-STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}."
+STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}{uniform}."
+UNIFORM = " (uniform weights: {share})"
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
 IGNORES_CASE = "Tokens that differ only in case count as the same."
@@ -164,7 +165,7 @@ HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
-ONE_LAYER = "This source has one layer. Sources with several:"
+ONE_LAYER = "One layer: the row compares its {heads} heads. With several layers:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
 HEADS = "{heads} heads"
 HEADS_OF_LAYERS = "{count:,} heads, {heads} in each of {layers} layers{which},"
@@ -214,8 +215,8 @@ NO_VALUE = "{statistic}: none (no visible key)"
 ALIKE_FOLD = "Similar heads"
 ALIKE = "Heads are close when they weight the same keys similarly ({label}: {head}).{some}"
 ALIKE_HELP = (
-    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, "
-    "section 6)."
+    "Distance: Jensen-Shannon divergence (base 2, so from 0 to 1) of two heads' weights for the same query, averaged over "
+    "queries (Clark et al. 2019, section 6)."
 )
 ALIKE_SOME = " Only {count} of {layers} layers are compared: {first} to {last}, around the selected one."
 ALIKE_NO_DISTRIBUTION = (
@@ -223,20 +224,20 @@ ALIKE_NO_DISTRIBUTION = (
 )
 ALIKE_ONE = "There is only one head; comparing needs two."
 ALIKE_EQUAL = "Under this mask no query has more than one visible key, so all heads are equal."
-ALIKE_NONE = "No two heads are nearly equal. The closest: {one} and {two}, {distance} bits apart."
-ALIKE_GROUPS = "Nearly equal (at most {limit} bits apart on average): {groups}{more}."
+ALIKE_NONE = "No two heads are nearly equal. The closest: {one} and {two}, {distance} apart."
+ALIKE_GROUPS = "Nearly equal (at most {limit} apart on average): {groups}{more}."
 ALIKE_MORE_GROUPS = "; and {count} more groups"
 ALIKE_SELECTED = (
-    "The head most similar to {label} is {other}, {distance} bits apart; the mean over all other heads is {mean} bits."
+    "The head most similar to {label} is {other}, {distance} apart; the mean over all other heads is {mean}."
 )
 ALIKE_LIST = "{first} and {last}"
 ALIKE_MORE = "{heads} and {count} more"
 ALIKE_MATRIX = (
-    "Solid blocks are groups of similar heads: 0 bits apart are equal weights, 1 bit is no key in common. Blue frames: the "
+    "Solid blocks are groups of similar heads: 0 apart are equal weights, 1 is no key in common. Blue frames: the "
     "selected head. Point at a cell for its two heads."
 )
 ALIKE_MATRIX_HELP = "Similar heads are next to each other: the order is that of average-linkage clustering."
-ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
+ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance, from 0 to 1"
 ALIKE_MAP = "Near dots: similar heads."
 ALIKE_MAP_HELP = (
     "Classical scaling of the distances to two dimensions, which keep {kept} of the variance. Only distances have a meaning "

@@ -100,7 +100,7 @@ def view(config: Config) -> None:
         if not alone:
             _offer_higher(config, found)
             if len(layers(config.source)) == 1:
-                _several()
+                _several(config.heads)
             st.html(f'<div id="{MAP}" style="scroll-margin-top: 4rem"></div>')
     if right:
         with right:
@@ -219,10 +219,10 @@ def _auto_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     )
 
 
-def _several() -> None:
-    """Draws buttons that open sources with several layers, as the map of one layer is a single row."""
+def _several(heads: int) -> None:
+    """Says what the single row of one layer shows, and draws buttons that open sources with several layers."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(text.ONE_LAYER)
+        st.markdown(text.ONE_LAYER.format(heads=heads))
         for source in filter(readable, MODELS):
             st.button(source_title(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 

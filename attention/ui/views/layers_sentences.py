@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attention.analysis.head_numbers import EVERY, pairs_of
+from attention.analysis.head_numbers import EVERY, numbers, pairs_of
 from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
@@ -57,6 +57,7 @@ def _finding(config: Config, found: Mapping[int, Layer]) -> str:
         template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high and maps.tells_of_copies(name, config, found):
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
+    again = len(_counted_queries(name, config.truncated)) if template in (text.INDUCTION, text.INDUCTION_ONE) else 0
     task: dict[str, int | str] = {}
     if name == "greatest" and maps.is_share(name, config):
         task = copies.task_rows(replace(config.truncated, layer=best[0]), best[1])
@@ -71,6 +72,8 @@ def _finding(config: Config, found: Mapping[int, Layer]) -> str:
         keys=text.KEYS.get(name, ""),
         count=high if high < len(held) else text.ALL,
         unit=unit(config),
+        again=again,
+        s="s" * (again != 1),
         where=_where(name, config),
         sink=text.SINK if role and role.is_sink else "",
         **task,
@@ -210,10 +213,20 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if maps.absent(config, found):
         return ""
     if maps.is_weight(config, found):
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=_where(name, config).rstrip(","))
+        known = bool(maps.cells(name, found))
+        uniform = text.UNIFORM.format(share=format_percent(uniform_weight(name, config.truncated))) if known else ""
+        where = _where(name, config).rstrip(",")
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=where, uniform=uniform)
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
     return f"{said} {text.COLOURS_SPAN}" if EVERY[name].unit else said
+
+
+def uniform_weight(name: str, config: Config) -> float:
+    """A statistic of a head whose weights are uniform over the visible keys: what is by chance, with this mask and text."""
+    mask = results.heads.trace(config).mask
+    uniform = (mask / mask.sum(-1, keepdim=True).clamp(min=1))[None]
+    return float(numbers(uniform, mask, tokens(config).texts or None)[name][0])
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:

@@ -17,7 +17,7 @@ from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
 from attention.fitting import layers
-from attention.number_format import format_percent, format_short_percent
+from attention.number_format import format_mean, format_percent, format_short_percent
 from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
@@ -32,7 +32,7 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
-WIDE = 600  # pixels of the column of sentences, in which the longest has room
+WIDE, COUNT = 600, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
 FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
@@ -45,10 +45,11 @@ def _table(config: Config) -> None:
     found = results.layers.layers(config)
     known = [name for name in maps.known_metrics(config) if any(name in layer.numbers for layer in found.values())]
     shares = {name for name in known if maps.is_share(name, config)}
+    told = columns(found, known, texts_with_roles(config, found), maps.number(config, found), shares)
     with fold:
         st.dataframe(
-            pa.table(columns(found, known, texts_with_roles(config, found), maps.number(config, found), shares)),
-            column_config=_config(config, known),
+            pa.table(told).to_pandas().style.format(_formats(known, shares), na_rep=text.NOT_COUNTED),
+            column_config=_config(known),
             hide_index=True,
             height=420,
             key="table of heads",
@@ -59,7 +60,7 @@ def _table(config: Config) -> None:
 def columns(
     found: Found, known: list[str], holds: list[int | None], first: str = "", shares: Collection[str] = ()
 ) -> dict[str, list[Any]]:
-    """The columns: layer, head, what it does, on how many texts, if that is known, and these statistics.
+    """The columns: layer, head, on how many texts it has its role, if that is known, what it does, and these statistics.
 
     `first`: the statistic that is beside the head, and by which heads are sorted, largest first. `shares`: those in percent.
     """
@@ -75,9 +76,9 @@ def columns(
         name: [_value(found[layer].numbers[name][head], name in shares) for layer, head in heads] for name in known
     }
     told |= {first: values[first]} if first in known else {}
-    told["does"] = [_does(found[layer], head, first) for layer, head in heads]
     if holds:
         told["holds"] = holds
+    told["does"] = [_does(found[layer], head, first) for layer, head in heads]
     return told | values
 
 
@@ -96,16 +97,22 @@ def _value(value: float | None, is_share: bool) -> float | None:
     return 100 * value if is_share and value is not None else value
 
 
-def _config(config: Config, known: list[str]) -> dict[str, Any]:
+def _formats(known: list[str], shares: Collection[str]) -> dict[str, Callable[[float], str]]:
+    """How the numbers of each column are written: as on the rest of the page."""
+    formats = {name: (lambda value: format_percent(value / 100)) if name in shares else format_mean for name in known}
+    return formats | {"holds": "{:.0f}".format}
+
+
+def _config(known: list[str]) -> dict[str, Any]:
     named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
     label, about = (said.format(texts=len(short_texts())) for said in (HOLDS_ON, HOLDS_ON_HELP))
-    named |= {"holds": st.column_config.NumberColumn(label, help=about)}
+    named |= {"holds": st.column_config.NumberColumn(label, help=about, width=COUNT)}
     named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width=WIDE)}
-    return named | {name: _number(name, "%.1f%%" if maps.is_share(name, config) else "%.3f") for name in known}
+    return named | {name: _number(name) for name in known}
 
 
-def _number(name: str, written: str) -> Any:
-    return st.column_config.NumberColumn(maps.metric_title(EVERY[name]), help=maps.formula(name), format=written)
+def _number(name: str) -> Any:
+    return st.column_config.NumberColumn(maps.metric_title(EVERY[name]), help=maps.formula(name))
 
 
 def _files(config: Config) -> None:
