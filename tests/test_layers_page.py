@@ -887,7 +887,7 @@ def test_heads_are_not_counted_by_a_statistic_of_few_repeated_tokens(source, cou
 )
 def test_a_share_is_a_percentage_in_every_chart_and_other_statistics_are_not(name, share):
     test = run(PAGE, {"source": STREET, "layer_map": name, "across": name, "upwards": "effective_keys"}, OPEN)
-    shares = ['"~%"' in json.dumps(json.loads(each.proto.spec)) for each in test.get("vega_lite_chart")[1:]]
+    shares = ['~%"' in json.dumps(json.loads(each.proto.spec)) for each in test.get("vega_lite_chart")[1:]]
     assert not test.exception and shares == [share] * len(shares) and ("short" in tables(test)[0]) is share
     assert maps.is_share(name, Config.of(STREET)) is share
     written = layers_table.picture(Config.of(STREET, layer_map=name), results.layers.layers(Config.of(STREET)))

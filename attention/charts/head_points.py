@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.layers import CELL, KEY
+from attention.charts.layers import CELL, KEY, PERCENT_KEY
 from attention.charts.spec import color_key, dataless
 from attention.number_format import MEAN, PERCENT
 
@@ -202,7 +202,10 @@ def _point_layers(
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
     told += [] if color.key else [color.tooltip("value")]  # those with a key of their own are layers
     key = color_key(
-        COLOUR.format(statistic=color.title.lower()), "top", SHARE if color.percent else KEY, [*(color.key or ends)]
+        COLOUR.format(statistic=color.title.lower()),
+        "top",
+        PERCENT_KEY if color.percent else KEY,
+        [*(color.key or ends)],
     )
     size = SMALL if heads > MANY else SIZE
     points = (
