@@ -85,14 +85,27 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
         (
             {"mask": "window"},
             4,
-            "was built to attend to nearby words, within five positions; here uniform weights put 100% there, too.",
+            "was built to attend to nearby words, within five positions; here its weights cannot show it, as uniform weights "
+            "would put 100% there, too.",
         ),
         ({"tokens": 3}, 3, "was built to attend three words back; this text has no such word."),
         (
             {"d_model": 8},
             4,
-            "was built to attend to nearby words, within five positions; here it puts 68.2% of its weight there on average; "
-            "uniform weights would put 68.2%.",
+            "was built to attend to nearby words, within five positions; here it puts 68.2% of its weight there on "
+            "average, no more than uniform weights would: 68.2%.",
+        ),
+        (
+            {"heads": 16},
+            12,
+            "was built to attend to nearby words, within five positions; here it puts 82.0% of its weight there on "
+            "average, not much more than uniform weights would: 68.2%.",
+        ),
+        (
+            {"heads": 32},
+            21,
+            "was built to attend from each word to itself and four words back; here it puts 5.8% and 46.6% of its weight there "
+            "on average; uniform weights would put 19.4% and 10.1%.",
         ),
         (
             {"heads": 16},

@@ -19,6 +19,7 @@ from attention.ui import results
 from attention.ui.text.questions import EVEN
 from attention.ui.views import heads_parts, heads_row
 from attention.ui.views.row_question import fair, question
+from attention.wire.cells import weights
 from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
 
@@ -201,6 +202,20 @@ def test_keys_that_get_as_much_as_a_named_one_are_counted_and_not_among_the_othe
     assert tables.puts(tables.row(trace(Config(projections="constructed"))), "word", True).count("43.0%") == 2
 
 
+def test_a_row_of_which_one_key_has_most_is_not_said_to_be_spread():
+    text = "My dog chased the cat because the cat stole my fish."
+    found = tables.row(trace(Config(text=text, tokens=11)))
+    assert found.holding > found.seeing / 2 and found.greatest > 0.5
+    assert tables.puts(found, "word").startswith("puts 66.7% of its weight on “fish” (10), ")
+    assert "spreads" not in tables.mostly(found, "word")
+
+
+def test_random_heads_among_hand_built_ones_are_named_above_the_map():
+    for heads, said in ((4, "by hand. "), (8, "; head 7 is random. "), (24, "; heads 7, 15 and 23 are random. ")):
+        config = Config(heads=heads, d_model=480 if heads == 24 else 512)
+        assert said in heads_parts.how_to_read(config, results.heads.roles(config))
+
+
 @pytest.mark.parametrize("changed", [{"scale": "1/d_head"}, {"qk_norm": ON}, {"softmax": "sigmoid"}], ids=str)
 def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone(changed):
     said = "scores grow with the head dimension"
@@ -212,13 +227,28 @@ def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone
 
 def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern():
     """Every head is judged by its own map, also right after another one; fewer pixels than tokens are named on all."""
-    config = Config(tokens=1024)
+    config = Config(tokens=1024, colors="linear")
     hidden = [results.heads.is_pattern_hidden(replace(config, head=head)) for head in range(config.heads)]
     assert hidden == [True, *[False] * 7]
     roles = [None] * config.heads
     assert "twice the uniform weight" in heads_parts.how_to_read(config, roles)
     assert "A pixel shows its largest weight. " in heads_parts.how_to_read(replace(config, head=5), roles)
     assert "pixel" not in heads_parts.how_to_read(Config(), roles)
+
+
+def test_pixels_are_means_where_largest_weights_would_give_a_head_one_colour():
+    """On a logarithmic scale; the picture, the text above it and the message to the browser agree."""
+    config = Config(tokens=1024)
+    cells, found = results.heads.shown_cells(config), results.heads.trace(config)
+    tile = results.heads.tokens_per_pixel(config)
+    assert (cells.pool, cells.tile, tile) == ("mean", 6, 6) and not results.heads.is_pattern_hidden(config)
+    pixels = weights(cells.codes)
+    for row, column in ((0, 0), (100, 40), (170, 0), (170, 170)):  # the last tiles are not full
+        tokens = found.weights[0, row * tile : (row + 1) * tile, column * tile : (column + 1) * tile]
+        assert float(pixels[0, row, column]) == pytest.approx(float(tokens.mean()), rel=1e-3)
+    assert "A pixel shows the mean of 6 x 6 weights" in heads_parts.how_to_read(config, [None] * config.heads)
+    for other in (replace(config, colors="linear"), Config(tokens=150)):
+        assert results.heads.shown_cells(other).pool == "max"
 
 
 def test_the_rule_of_an_unusual_mask_is_said_above_the_map():

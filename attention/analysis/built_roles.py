@@ -35,8 +35,11 @@ BY_CHANCE = Role(RANDOM, "is random: it has no built-in role.")
 NO_SUCH_KEY = "this text has no such {unit}."
 HIDDEN = "this mask hides {keys} in {rows}."
 ONE_HIDDEN = "this mask hides one of both in many rows."
-AS_UNIFORM = "here uniform weights put {uniform} there, too."
-DOES_NOT_SHOW = "here it puts {only}{share}; uniform weights would put {uniform}."
+AS_UNIFORM = "here its weights cannot show it, as uniform weights would put {uniform} there, too."
+ONLY = "here it puts only {share}; uniform weights would put {uniform}."
+NOT_MORE = "here it puts {share}, not much more than uniform weights would: {uniform}."
+NO_MORE = "here it puts {share}, no more than uniform weights would: {uniform}."
+OF_BOTH = "here it puts {share}; uniform weights would put {uniform}."
 OF_WEIGHT = " of its weight there on average"
 
 
@@ -95,9 +98,11 @@ def _why(found: Sequence[Kind], parts: int, head: int, unit: str, about: str) ->
     own, uniform = (" and ".join(format_percent(kind.shown[at]) for kind in found) for at in (head, -1))
     if min(kind.shown[at] for kind in found for at in (head, -1)) >= ALL:
         return AS_UNIFORM.format(uniform=f"{about}{uniform}")
-    share = found[0].mean_text(head, about, OF_WEIGHT) if parts == 1 else f"{about}{own}{OF_WEIGHT}"
-    only = "only " if sum(kind.shown[head] for kind in found) < _least(found) else ""
-    return DOES_NOT_SHOW.format(only=only, share=share, uniform=f"{about}{uniform}")
+    if parts > 1:
+        return OF_BOTH.format(share=f"{about}{own}{OF_WEIGHT}", uniform=f"{about}{uniform}")
+    shown, usual = found[0].shown[head], found[0].shown[-1]
+    said = ONLY if shown < _least(found) else NOT_MORE if round(shown, 3) > round(usual, 3) else NO_MORE
+    return said.format(share=found[0].mean_text(head, about, OF_WEIGHT), uniform=f"{about}{uniform}")
 
 
 def _rows(kind: Kind, about: str) -> str:

@@ -77,6 +77,7 @@ LOOK = {  # the colours of every grid of heads, in the browser's names
     "neutrals": NEUTRALS,
 }
 
+LOGARITHMIC = ("log", "times even")  # colour scales
 GRID_HEIGHT = 470
 FOCUS_HEIGHT = 520
 PART = 384  # maximum number of cells per side of a part of a long head: about as many as its pixels

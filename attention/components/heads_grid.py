@@ -136,6 +136,8 @@ def message(
         "certain": config.heads if certain is None else certain,
         "address": address,
     } | ({"painted": painted} if painted else {})
+    if cells.pool == "mean":
+        told["pool"] = cells.pool
     return payload(header(config, height, note) | told, cells, kept)
 
 

@@ -218,8 +218,9 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
 
 
 def _spreads(found: Row) -> bool:
-    """Whether a row needs more than half of its visible keys for 90% of its weight."""
-    return found.holding > FEW and 2 * found.holding > found.seeing
+    """Whether a row needs more than half of its visible keys for 90% of its weight, and no key has more than half of it."""
+    concentrated = 2 * found.sizes[0] > math.fsum(found.sizes)
+    return found.holding > FEW and 2 * found.holding > found.seeing and not concentrated
 
 
 def entropy_text(config: Config, entropy: float) -> str:

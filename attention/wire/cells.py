@@ -63,7 +63,7 @@ class Cells:
     known. `queries`, `keys`: tokens per side. `visible_keys (s m)`: visible keys of each query, or their mean per row
     of tiles if places are not known; one row for all heads (s = 1), or one per head. `max_code (h)`: the largest code
     of each head, ignoring rows with a single visible key unless all rows are such; without its sign if codes are `signed`.
-    `sums`: those of all rows, if shown.
+    `sums`: those of all rows, if shown. `pool`: "max" if a tile has its largest weight, "mean" if it has their mean.
     """
 
     codes: UInt16[Tensor, "h p r"]
@@ -75,6 +75,7 @@ class Cells:
     max_code: Int[Tensor, " h"]
     sums: Float[Tensor, "h q"] | None = None
     signed: bool = False
+    pool: str = "max"
 
 
 def cells(
@@ -105,6 +106,14 @@ def cells(
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
     where = places.to(torch.uint8) if tile <= WIDEST else None
     return _cells(_codes(greatest, _any(mask, tile), signed), where, tile, seeing, keys, signed)
+
+
+def mean_cells(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], side: int) -> Cells:
+    """Returns the cells of weights, at most `side` by `side` per head, each the mean of its tile; masked pairs count as 0."""
+    queries, keys = weights.shape[-2:]
+    tile = -(-max(queries, keys) // side)
+    pixels = F.avg_pool2d(weights.float(), tile, ceil_mode=True)
+    return replace(pixel_cells(pixels, _any(mask, tile), tile, mask.sum(-1), keys), pool="mean")
 
 
 def pixel_cells(

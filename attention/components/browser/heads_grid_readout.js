@@ -6,8 +6,8 @@ import { NEARLY_ALL, share, timesEven } from "./uniform.js";
 import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  cellText, equalText, FULLY_MASKED, headAndCell, largest, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName, rowSum,
-  spokenCell, tileText, tableTitle, titleOf, tokenText, OVER, UNDER,
+  cellText, equalText, FULLY_MASKED, headAndCell, largest, NO_NUMBER, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName,
+  rowSum, spokenCell, tileText, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -59,7 +59,7 @@ export function setReadout(grid, cell) {
   readout.weight.textContent = numberOf(data, cell);
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
-  readout.even.textContent = timesEven(data, cell);
+  readout.even.textContent = timesEven(data, cell) || NO_NUMBER;
   const said = sentence(data, cell), role = shortName(data.names[cell.head]);
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above

@@ -69,6 +69,7 @@ export const MARKUP = `
 export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
 export const BEFORE = "Before training", UNDER = "under 0.1%", OVER = "over 99.9%";
+export const NO_NUMBER = "–";  // of a masked cell
 export const OWN_MAXIMUM = ["0", "half", "head max"];
 export const TIMES_UNIFORM = "1: the weight if all visible keys got the same. 10: ten times that.";
 const ROOTS = { root: " (square root)", log: " (log)" };
@@ -197,7 +198,7 @@ export function rowSum({ rest, sum }) {
  */
 export function pooledText({ sampled, pool, several, queryCount, keyCount, at, ranges, pair }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
-  if (pair) return `${which}: ${pair.join(" on ")}`;
+  if (pair) return `${which} in this pixel: ${pair.join(" on ")}`;
   if (ranges && at) {
     const [queries, keys] = ranges.map(([first, last]) => range(first, last));
     return `${which} of queries ${queries} and keys ${keys}`;

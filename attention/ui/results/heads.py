@@ -35,7 +35,7 @@ from attention.sources.providers import built_rules, distributes, has_scores, la
 from attention.tables import rows as tables
 from attention.trace import Trace, check_size, run_pass
 from attention.ui.results.shared import CHUNKS, FORWARD, LOW_PRIORITY, RESULTS
-from attention.wire.cells import Cells
+from attention.wire.cells import Cells, mean_cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
@@ -126,22 +126,39 @@ def cells(config: Config) -> Task[Cells]:
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums, softmax.signed))
 
 
+def shown_cells(config: Config) -> Cells:
+    """The cells of the grid: each the largest of its weights, or their mean if that shows more."""
+    return _mean_cells(config) if is_pooled_by_mean(config) else cells(config)
+
+
+@RESULTS
+def _mean_cells(config: Config) -> Task[Cells]:
+    return after_trace(config, lambda found: mean_cells(found.weights, found.mask, theme.side(config.heads)))
+
+
+def is_pooled_by_mean(config: Config) -> bool:
+    """Whether the pixels of the grid are means: largest weights would hide the pattern of a head, and means are not too pale."""
+    tile = tokens_per_pixel(config)  # most texts have a cell per token, and need no task
+    return (
+        tile > 1 and config.color_scale in theme.LOGARITHMIC and distributes(config) and any(_hidden_by_pooling(config))
+    )
+
+
 def tokens_per_pixel(config: Config) -> int:
-    """The tokens per side of a pixel of the maps; a pixel of several shows the largest of its weights."""
+    """The tokens per side of a pixel of the maps."""
     return -(-max(config.tokens, config.n_keys) // theme.side(config.heads))
 
 
 def is_pattern_hidden(config: Config) -> bool:
     """Whether the map of the selected head in the grid does not show on which keys its large weights are."""
-    tile = tokens_per_pixel(config)
-    return tile > 1 and _is_hidden_by_pooling(
-        config, config.head, tile
-    )  # most texts have a cell per token, and need no task
+    return tokens_per_pixel(config) > 1 and not is_pooled_by_mean(config) and _hidden_by_pooling(config)[config.head]
 
 
 @RESULTS
-def _is_hidden_by_pooling(config: Config, head: int, tile: int) -> Task[bool]:
-    return after_trace(config, lambda found: hidden_by_pooling(found.weights[head], found.mask, tile))
+def _hidden_by_pooling(config: Config) -> Task[list[bool]]:
+    """For each head, whether the largest weights of the tiles hide its pattern."""
+    tile = tokens_per_pixel(config)
+    return after_trace(config, lambda found: [hidden_by_pooling(head, found.mask, tile) for head in found.weights])
 
 
 @RESULTS

@@ -67,7 +67,7 @@ def view(config: Config) -> None:
             st.caption(above.rstrip())
     heads_grid(
         config,
-        results.heads.cells(config),
+        results.heads.shown_cells(config),
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
         address=address_bar.address(),

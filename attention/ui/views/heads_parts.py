@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_kinds import Role
-from attention.charts import row
+from attention.charts import row, theme
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
@@ -30,7 +30,7 @@ from attention.sources.providers import (
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.markdown import escape
+from attention.ui.markdown import escape, join_words
 from attention.ui.session import page
 from attention.ui.session.role_note import role_name, role_note
 from attention.ui.text import heads as text
@@ -39,7 +39,6 @@ from attention.ui.views import own_text, questions
 RECORDED = "recorded:"
 NAMED = 16  # heads whose small maps have room for names
 USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
-LOGARITHMIC = ("log", "times even")  # scales
 
 
 def choices(config: Config) -> None:
@@ -170,11 +169,20 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     sink = role and role.is_sink and said
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
-    notes = text.PIXEL * (results.heads.tokens_per_pixel(config) > 1)
+    tile = results.heads.tokens_per_pixel(config)
+    means = results.heads.is_pooled_by_mean(config)
+    notes = text.PIXEL_MEAN.format(tile=tile) if means else text.PIXEL * (tile > 1)
     notes += mask_rule(config) + in_brackets(config, roles)
     then = text.SINK if sink else text.TRY * (config.heads > 1)
-    more = (notes or text.BUILT) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
+    more = (notes or _built(config)) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
+
+
+def _built(config: Config) -> str:
+    """That the heads were built by hand, and which of them are random."""
+    heads = [f"{head}" for head in range(config.heads) if is_random(config, head)]
+    said = (text.ONE_RANDOM if len(heads) == 1 else text.SOME_RANDOM).format(heads=join_words(heads)) if heads else ""
+    return text.BUILT.format(random=said)
 
 
 def _model(config: Config) -> str:
@@ -237,8 +245,8 @@ def other_scale(config: Config, scale: str) -> None:
     """
     if scale == row.SIGNED:
         return
-    log = scale not in LOGARITHMIC
-    back = (_as_colors(config) in LOGARITHMIC) == log
+    log = scale not in theme.LOGARITHMIC
+    back = (_as_colors(config) in theme.LOGARITHMIC) == log
     label, help = text.LOG_SCALE if log else text.LINEAR_SCALE
     st.button(
         label,
