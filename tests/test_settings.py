@@ -68,6 +68,17 @@ def plausible(found: Settings[Any], name: str, value: Any) -> bool:
     return name not in found.axes or (isinstance(value, list) and len({type(each) for each in value}) < 2)
 
 
+def test_a_width_that_follows_the_heads_is_not_said_to_have_moved():
+    """Also if the browser still has the width of an earlier number of heads when it sends the next one."""
+    held, told = SettingsState.of(PICTURE, {"v": "4", "heads": "31"}, {}), WidgetSync()
+    for width in (held.setting.d_model, 510):
+        now = held.take_up(held.widget_values | {"heads": 32, "d_model": width}, told)
+        assert (now.heads, now.d_model, held.notes) == (32, 512, [])
+        held.take_up(held.widget_values | {"heads": 31}, told)
+    held.take_up(held.widget_values | {"d_model": 520}, told)
+    assert held.notes == ["31 heads don't divide a d_model of 520: d_model moved to 527."]
+
+
 def test_settings_that_do_not_fit_keep_the_last_ones_and_say_why():
     held, told = SettingsState.of(TRAINING, {"steps": "500", "widths": "64"}, {}), WidgetSync()
     assert held.setting == Training(steps=500, widths=(64,)) and not held.notes

@@ -168,17 +168,19 @@ function snap(heads, ratio) {
 }
 
 /**
- * Sets the titles. Heads that share keys and values are bracketed; on a scale of its own, a head shows its maximum.
+ * Sets the titles. A line is above heads that share keys and values, once per group, however many rows it takes; on a scale of
+ * its own, a head shows its maximum.
  * @param {Grid} grid
  */
 function setCaptions({ figures, data, plan }) {
   const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
+  const lined = (/** @type {number} */ h) => size > 0 && (h < plan.columns || group(h) !== group(h - plan.columns));
   const joined = (/** @type {number} */ h) =>
     h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
   figures.forEach((figure, h) => {
-    figure.element.classList.toggle("grouped", size > 0);
-    figure.element.classList.toggle("joined", size > 0 && joined(h));
-    setCaption(figure, data, h, plan.width);
+    figure.element.classList.toggle("grouped", lined(h));
+    figure.element.classList.toggle("joined", lined(h) && joined(h));
+    setCaption(figure, data, h, plan.width, plan.stacked);
     fitCaption(figure.element, plan);
   });
   fitCaptions(figures.map(({ element }) => element));

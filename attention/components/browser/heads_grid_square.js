@@ -156,8 +156,9 @@ export function shortName(name = "") {
  * @param {GridData} data
  * @param {number} h
  * @param {number} width
+ * @param {boolean} [stacked]  whether the name has a line of its own; that of a shared key-value head is then beside the number
  */
-export function setCaption({ element }, data, h, width) {
+export function setCaption({ element }, data, h, width, stacked = false) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
@@ -165,10 +166,11 @@ export function setCaption({ element }, data, h, width) {
   const role = data.names[h] || "";
   const told = (/** @type {string} */ name) => [name, shared, maximum].filter(Boolean).join(" · ");
   const title = headTitle({}, data.per ? h % data.per : h);
-  find(element, "figcaption b").textContent = data.per || width >= WORDED ? title : `${h}`;
+  const short = data.per || width >= WORDED ? title : `${h}`, isBeside = stacked && shared !== "", name = shortName(role);
+  find(element, "figcaption b").textContent = isBeside ? `${short} · ${shared}` : short;
   find(element, "figcaption").title = told(role);
-  find(element, "figcaption span").textContent = told(shortName(role));
-  element.dataset.shared = shared;
+  find(element, "figcaption span").textContent = isBeside ? [name, maximum].filter(Boolean).join(" · ") : told(name);
+  element.dataset.shared = isBeside ? "" : shared;
 }
 
 /**

@@ -116,9 +116,13 @@ class SettingsState(Generic[S]):
         return setting
 
     def _quiet_moves(self, values: Mapping[str, Any], setting: S) -> dict[str, Any]:
-        """The knobs of which no message says that they had to move with another one, with their new values."""
+        """The knobs of which no message says that they had to move with another one, with their new values.
+
+        A user moves one knob at a time: a quiet knob that differs together with another one has a value of an earlier moment.
+        """
         same = {name: self.wishes.get(name, value) for name, value in vars(self.setting).items()}
-        return {name: getattr(setting, name) for name in self.kind.quiet if values[name] == same[name]}
+        moved = {name for name in values if values[name] != same[name]}
+        return {name: getattr(setting, name) for name in self.kind.quiet if moved != {name}}
 
     def _value(self, name: str, held: Any) -> Any:
         """The value of a widget, or the last value of its knob if the widget has lost its own."""
