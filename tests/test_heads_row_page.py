@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.charts import row as bars
 from attention.codec import to_query
 from attention.components.word_lines import MOST
 from attention.config import Config
@@ -120,6 +122,17 @@ def test_a_row_that_sees_nothing_is_shown_in_every_way():
 )
 def test_the_head_is_large_where_the_grid_does_not_show_as_much(link, large):
     assert charts(run(HEADS, link))[1] == large
+
+
+def test_zooming_is_offered_where_it_shows_more_than_the_grid():
+    for link, offered in (({"tokens": "18"}, False), ({"tokens": "18", "rows": "3-9"}, True), ({"tokens": "60"}, True)):
+        folds = [fold.label for fold in run(HEADS, link).expander]
+        assert ("Zoom into this head" in folds) == offered and "PyTorch code" in folds
+
+
+def test_the_axis_of_the_bars_is_in_percent_if_rows_are_distributions():
+    specs = [bars.weights((), 18, scale, 18, shares) for scale, shares in (("linear", True), ("linear", False))]
+    assert ['".3~%"' in json.dumps(spec) for spec in specs] == [True, False]
 
 
 def test_zooming_out_leads_back_to_the_whole_head():

@@ -19,11 +19,15 @@ LABELLED = 48  # maximum number of keys for which bars are labelled with tokens
 
 
 @lru_cache(maxsize=64)
-def weights(labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0) -> dict[str, Any]:
+def weights(
+    labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0, shares: bool = False
+) -> dict[str, Any]:
     """Returns bars over the columns key, token, weight of a table, one per key, as a Vega-Lite specification.
 
-    The axis is that of `scale` for a query with `seeing` visible keys; "times even" has a line at the uniform weight.
+    The axis is that of `scale` for a query with `seeing` visible keys; "times even" has a line at the uniform weight. `shares`:
+    whether the row is a distribution, whose axis is in percent.
     """
+    percent = {"format": ".3~%"} if shares and colors not in ("times even", SIGNED) else {}
     few, base = keys <= LABELLED, bottom(colors, keys, seeing)
     bars = (
         alt.Chart()
@@ -36,7 +40,7 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: 
         .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))  # pyright: ignore[reportArgumentType]  one option, a width
         .encode(
             x=_by_token(labels, keys) if few else _by_position(keys),
-            y=axis("top", "weight", colors, keys, seeing),
+            y=axis("top", "weight", colors, keys, seeing, **percent),
             y2="base:Q",
             tooltip=[alt.Tooltip("key:Q"), alt.Tooltip("token:N"), alt.Tooltip("told:N", title="weight")],
         )

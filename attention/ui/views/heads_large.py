@@ -26,14 +26,19 @@ from attention.ui.views import heads_parts as parts
 from attention.wire.cells import cells
 
 WINDOW = ("rows", "cols")  # knobs of the part that is enlarged
+LABELLED = 24  # tokens up to which the selected head in the grid has a label per token
 FOLD = "large head"  # key of the expander; its value says whether it is open
 
 
 def large(config: Config) -> None:
     """Draws the expander, and the head if it is open: dragging a rectangle zooms in, as finely as pixels allow.
 
-    In a comparison, it is the head of the sides that are shown, or the difference of both.
+    In a comparison, it is the head of the sides that are shown, or the difference of both. It is not offered where the grid
+    shows every token with its label.
     """
+    if not config.against and not _shows_more_than_grid(config) and max(config.tokens, config.n_keys) <= LABELLED:
+        st.empty()  # replaces the expander of another length
+        return
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
     fold = st.expander(text.ENLARGE, icon=":material/zoom_in:", key=FOLD, on_change="rerun")

@@ -247,7 +247,7 @@ def _row(config: Config, drawing: MapJob) -> None:
     scale, seeing = parts.bars(config, found)
     parts.said_of_row(said, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
-    spec = row.weights((), config.tokens, scale, seeing)
+    spec = row.weights((), config.tokens, scale, seeing, distributes(config))
     chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch", alt=text.ROW_ALT)
     key, token, weight = text.TOP
     columns = {

@@ -87,7 +87,7 @@ def _auto(config: Config, found: tables.Row) -> None:
 def _bars(config: Config, found: tables.Row) -> None:
     names = tuple(tables.key_labels(config)) if config.n_keys <= bars.LABELLED else ()
     scale, seeing = parts.bars(config, found)
-    spec = bars.weights(names, config.n_keys, scale, seeing)
+    spec = bars.weights(names, config.n_keys, scale, seeing, distributes(config))
     with st.container(horizontal=True, horizontal_alignment="right"):
         parts.other_scale(config, scale)
     st.vega_lite_chart(
