@@ -50,14 +50,15 @@ def question_gate(config: Any, question: Question, ask_next: Callable[[], None] 
     """
     this = _question_key(config)
     switch = f"reveal {this}"
-    if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
-        page.widgets()[switch] = is_revealed(config)
+    if page.widgets().get(switch) is None and is_revealed(config):  # on another page
+        page.widgets()[switch] = True
+    is_shown = bool(page.widgets().get(switch))
     asked = not question.own and page.visit_state().asked == config.predict
     said, before = (words.ASKED, f"{words.FIRST} {question.keeps}") if asked else (question.said, question.keeps)
-    st.caption(f"{said} {before}" if not page.widgets()[switch] else said)
+    st.caption(said if is_shown else f"{said} {before}")
     with st.container(border=True):
         st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
-        guess = _marked_guesses(question, f"guess {this}", bool(page.widgets()[switch]))
+        guess = _marked_guesses(question, f"guess {this}", is_shown)
         with st.container(horizontal=True, vertical_alignment="center"):
             found = reveal_switch(switch, question, guess)
             if found and ask_next:
@@ -87,14 +88,12 @@ def chosen_guess(key: str) -> str | None:
 
 
 def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
-    """Draws the switch that reveals an answer, and a button that skips the guess that it waits for; True once it is on."""
-    waits = bool(question.guesses) and guess is None and not page.widgets().get(key)
-    help = words.GUESS_FIRST if waits else None
+    """Draws the switch that reveals an answer, or before a guess a button that does without one; True once it is on."""
     shown = bool(page.widgets().get(key))
-    found = st.toggle(words.REVEAL, shown, key=key, disabled=waits, help=help)
-    if waits:
-        st.button(words.SKIP, on_click=_skip_guess, args=(key,), key=f"skip {key}", type="tertiary")
-    return found
+    if question.guesses and guess is None and not shown:
+        st.button(words.SKIP, on_click=_skip_guess, args=(key,), key=f"skip {key}", help=words.GUESS_FIRST)
+        return False
+    return st.toggle(words.REVEAL, shown, key=key)
 
 
 def _skip_guess(key: str) -> None:
