@@ -265,7 +265,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     masks = test.button_group(key="sweep_masks").proto
-    assert masks.disabled and "choose *Time* or another chart" in masks.help
+    assert masks.disabled and "Tick others at *Time* or another chart" in masks.help
     test.segmented_control(key="timing_other_chart").set_value("time").run()
     assert not test.button_group(key="sweep_masks").proto.disabled
     test.segmented_control(key="timing_chart").set_value("break-even").run()

@@ -215,11 +215,11 @@ def test_a_crossing_comes_from_timings_alone():
     flat = {"device": "cuda:0", "device_name": "Test GPU", "median": 2.0, "lower": 1.9, "upper": 2.1}
     cpu, gpu = timed_series(), [replace(timing, **flat) for timing in timed_series()]
     said = cpu_gpu_summary.crossing(CpuGpuSettings(), [*cpu, *gpu])
-    assert "faster from about 1,024 tokens on" in said and "published" not in said and "Of other sizes" not in said
+    assert "faster from about 1,000 tokens on" in said and "published" not in said and "Of other sizes" not in said
     small = [replace(timing, batch=1, heads=8, tokens=0) for timing in [*cpu, *gpu]]
     said = cpu_gpu_summary.crossing(CpuGpuSettings(), small)
     assert said.startswith("Of other sizes (batch 1, 8 heads, d_head 64): SDPA · Test GPU against Test CPU")
-    assert "faster from about 1,024 tokens on" in said
+    assert "faster from about 1,000 tokens on" in said
     assert cpu_gpu_summary.crossing(CpuGpuSettings(mask="full"), small) == cpu_gpu_summary.NOT_KNOWN
 
 

@@ -249,8 +249,8 @@ def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern(
     assert "pixel" not in heads_parts.how_to_read(Config(), roles)
 
 
-def test_pixels_are_means_where_largest_weights_would_give_a_head_one_colour():
-    """On a logarithmic scale; the picture, the text above it and the message to the browser agree."""
+def test_pixels_are_means_on_a_logarithmic_scale():
+    """The picture, the text above it and the message to the browser agree."""
     config = Config(tokens=1024)
     cells, found = results.heads.shown_cells(config), results.heads.trace(config)
     tile = results.heads.tokens_per_pixel(config)
@@ -259,7 +259,7 @@ def test_pixels_are_means_where_largest_weights_would_give_a_head_one_colour():
     for row, column in ((0, 0), (100, 40), (170, 0), (170, 170)):  # the last tiles are not full
         tokens = found.weights[0, row * tile : (row + 1) * tile, column * tile : (column + 1) * tile]
         assert float(pixels[0, row, column]) == pytest.approx(float(tokens.mean()), rel=1e-3)
-    assert "A pixel shows the mean of 6 x 6 weights" in heads_parts.how_to_read(config, [None] * config.heads)
+    assert "A pixel shows the mean of up to 6 x 6 weights" in heads_parts.how_to_read(config, [None] * config.heads)
     for other in (replace(config, colors="linear"), Config(tokens=150)):
         assert results.heads.shown_cells(other).pool == "max"
 

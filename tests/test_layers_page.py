@@ -333,7 +333,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"{sum(copies)} of 49 repeated words with a next word attend most to an earlier copy of that word."
+        f"Of the 49 repeated words that have a next word, {sum(copies)} attend most to the word that followed an earlier copy."
         in captions(test)
         and sum(copies) == 48
     )

@@ -146,8 +146,8 @@ def test_no_two_names_at_the_ends_of_lines_cover_each_other():
     timings = [t for name in list(IMPLEMENTATIONS)[:5] for t in line(LENGTHS, [0.001] * 4, implementation=name)]
     figure = charts.seconds(timings, lengths=[*LENGTHS, 2048])
     notes = [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "</span>" in note["text"]]
-    shifts = sorted(note["yshift"] or -note["ay"] for note in notes)
-    assert len(notes) == 5 and min(b - a for a, b in itertools.pairwise(shifts)) >= 13
+    places = sorted((note["x"], note["yshift"] or -note["ay"]) for note in notes)
+    assert len(notes) == 5 and all(b - a >= 13 for (x, a), (other, b) in itertools.pairwise(places) if x == other)
 
 
 ALIKE = {"heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "passes": ["forward", "forward + backward"]}

@@ -148,13 +148,14 @@ def name_lines(
             continue
         if len(last) > SPARSE and min(costs) >= CROWDED:
             return False
-        (x, y), shift, is_behind = places[costs.index(min(costs))]
+        best = [place for place, cost in zip(places, costs, strict=True) if cost == min(costs)]
+        (x, y), shift, is_behind = min(best, key=_has_stroke)
         room.taken.append((scale * log10(y) + shift, x == start))
         text = escape(name) if bare else f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
             place |= {"xanchor": "left", "xshift": 8}
-        elif abs(shift) > FAR:
+        elif _has_stroke(((x, y), shift, is_behind)):
             stroke = {"arrowhead": 0, "arrowwidth": 1, "arrowcolor": "gray", "standoff": 4}
             place |= {"showarrow": True, "ax": 0, "ay": -shift, "yshift": 0, "borderpad": 0, **stroke}
         look = {"font": {"size": font, "color": PLOTLY_TEXT}, "showarrow": False}
@@ -164,6 +165,12 @@ def name_lines(
     for trace in traces:
         trace.showlegend = False
     return True
+
+
+def _has_stroke(place: Place) -> bool:
+    """Whether a stroke leads from a name to the end of its line, which is worse than a name at the line."""
+    _, shift, is_behind = place
+    return not is_behind and abs(shift) > FAR
 
 
 def _group(trace: Any) -> str:

@@ -33,7 +33,7 @@ FIRST_SYMBOLS = {symbol for _, symbol in (CPU, THIS_CPU, GPU, COPY, BROWSER)}
 # Of further settings and implementations of a device, near its colour: blue for a CPU, green for a GPU.
 TONES: dict[Style, tuple[str, ...]] = {
     CPU: ("#3d8fe0", "#7468d6", "#a36fd9", "#2f86a6", "#5b7fa8"),
-    GPU: ("#5c9e31", "#0f8c99", "#8a9420", "#3f8f5f", "#a08a3c"),
+    GPU: ("#7a9a00", "#00838f", "#a3761c", "#4f9a5b", "#5f8f8a"),
 }
 # Of further devices, and where a device has more lines than tones.
 OTHERS = ("#d0506e", "#a6761d", "#17a2b8", "#66a61e", "#bc6c25", "#3a86a8", "#7a9e9f", "#8a8a8a")

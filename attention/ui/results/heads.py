@@ -137,11 +137,8 @@ def _mean_cells(config: Config) -> Task[Cells]:
 
 
 def is_pooled_by_mean(config: Config) -> bool:
-    """Whether the pixels of the grid are means: largest weights would hide the pattern of a head, and means are not too pale."""
-    tile = tokens_per_pixel(config)  # most texts have a cell per token, and need no task
-    return (
-        tile > 1 and config.color_scale in theme.LOGARITHMIC and distributes(config) and any(_hidden_by_pooling(config))
-    )
+    """Whether the pixels of the grid are means, which a logarithmic scale shows well; the largest weights are on a linear one."""
+    return tokens_per_pixel(config) > 1 and config.color_scale in theme.LOGARITHMIC and distributes(config)
 
 
 def tokens_per_pixel(config: Config) -> int:

@@ -202,7 +202,7 @@ DIAGONALS = {  # by how often the text occurs
     3: "Diagonals: what followed each copy, one and two repeats back.",
 }
 USE = "In real text, such heads continue a name or phrase that came before (Olsson et al. 2022)."
-COPIES = "{right} of {places} repeated words with a next word attend most to an earlier copy of that word."
+COPIES = "Of the {places} repeated words that have a next word, {right} attend most to the word that followed an earlier copy."
 WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
 PLACE = "**{head}**  \n{statistic} · {place}"
 HIGHEST, LOWEST, NTH = "highest of {count}", "lowest of {count}", "{nth} of {count}"  # by the statistic of the map

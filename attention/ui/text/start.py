@@ -6,13 +6,13 @@ ITSELF = "{query} puts **{weight}** of its weight on itself."
 MOST = "{query} puts the largest part of its weight, **{weight}**, on {key}."  # if that is less than half
 MOST_ITSELF = "{query} puts the largest part of its weight, **{weight}**, on itself."
 WEIGHED = (
-    "{query} has its largest {visible}score, {score}, with {key}, and so its largest weight, **{weight}**{temperature}."
+    "{query} has its largest {visible}score{score} with {key}, and so its largest weight, **{weight}**{temperature}."
 )
 WEIGHED_ITSELF = (
-    "{query} has its largest {visible}score, {score}, with itself, and so its largest weight, "
-    "**{weight}**{temperature}."
+    "{query} has its largest {visible}score{score} with itself, and so its largest weight, **{weight}**{temperature}."
 )
 VISIBLE = "visible "  # if the mask hides keys, as hidden ones may have larger scores
+SCORED = ", {score},"  # at temperature 1
 AT_TEMPERATURE = " at temperature {temperature}"
 TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
 TAKES_ITSELF = "{query} gets a mix of values, in which its own has the largest weight, **{weight}**{temperature}."
@@ -102,12 +102,13 @@ SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp ha
 MASKED = " Masked tokens get no weight."
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
-    "| q · k | {products} | |\n| score: {scaled} | {scores} | |\n"
+    "| q · k | {products} | |\n| {scaled} | {scores} | |\n"
 )
 EXPONENTIALS = "| exp | {exponentials} | {total} |\n| weight: ÷ {total} | {weights} | 100% |"
 WEIGHTS = "| weight: softmax | {weights} | 100% |"  # if exp has too many digits
 SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none": "not scaled"}
-DIVIDED = "{scaled}, ÷ {temperature}"
+SCORE = "score: {scaled}"
+DIVIDED = "{scaled}, ÷ {temperature}"  # no longer the score
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = "With equal scores, each of the {visible} tokens would get {uniform}."

@@ -82,6 +82,8 @@ def scores_table(story: Story, trace: Trace) -> str:
     scaled = text.SCALED[story.scale].format(d_head=config.d_head)
     if story.changes("temperature"):
         scaled = text.DIVIDED.format(scaled=scaled, temperature=f"{story.temperature:g}")
+    else:
+        scaled = text.SCORE.format(scaled=scaled)
     numbers = Row(
         *([float(each[at]) for at in top] for each in (products, scores, row)),
         total=float(scores[visible_keys(trace)].exp().sum()),

@@ -94,7 +94,7 @@ def finding(story: Story, trace: Trace) -> str:
     changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
-    score = format_change(largest_score(trace), plus=False, places=2)
+    score = "" if changed else text.SCORED.format(score=format_change(largest_score(trace), plus=False, places=2))
     return said.format(
         query=name, key=token_name(trace, most), weight=weight, score=score, temperature=changed, visible=visible
     )

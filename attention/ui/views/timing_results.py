@@ -164,7 +164,8 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     if comparison.settings(chart.selected) - comparison.settings(chart.shown):
         some, others = f"{some}{others}", ""  # what was ticked and is not drawn
         some = text.ONE_COMBINATION if which == BREAK_EVEN else some
-    lone = timing_lines.without_counterpart_text(chart.selected, chart.offered) if which == timing_sizes.RATIO else ""
+    is_complete = which == timing_sizes.RATIO and not some
+    lone = timing_lines.without_counterpart_text(chart.selected, chart.offered) if is_complete else ""
     said = filter(None, [of, "" if told else how_to_read(chart), *visible, some, lone])
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
