@@ -59,8 +59,8 @@ SEEDS = count()
 COMPARED = 1.5  # times the same change without a comparison
 VIEWS = {
     "heads, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, 1.6, 1),
-    "heads, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, 2.5, 4),
-    "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 6),
+    "heads, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, 2.5, 3),
+    "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 4),
     "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 1.5, "heads, 8 x 128", True),
     "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 8, "heads, 16 x 512", True),
     "softmax, a row": View("softmax?heads=8&tokens=128", BARS, PAINTED, 3, 1),
@@ -73,11 +73,11 @@ VIEWS = {
         1,
     ),
     "softmax, number types": View(
-        "softmax?topic=precision&heads=8&tokens=128", ".st-key-differences image", "href", 3, 60
+        "softmax?topic=precision&heads=8&tokens=128", ".st-key-differences image", "href", 3, 1.5
     ),
     "masks, effect": View("masks?heads=8&tokens=128", '[data-testid="large-head"]', PAINTED, 3, 1),
     "masks, empty rows": View(
-        "masks?mask_detail=empty%20rows&heads=8&tokens=128", '[data-testid="mask-gallery"]', PAINTED, 3, 60
+        "masks?mask_detail=empty%20rows&heads=8&tokens=128", '[data-testid="mask-gallery"]', PAINTED, 3, 2
     ),
     "steps, one": View("steps?heads=8&tokens=128&step=weights", MATRICES, PAINTED, 3, 1),
     "steps, all": View("steps?heads=8&tokens=128&steps=all", MATRICES, PAINTED, 3, 1.5),

@@ -127,8 +127,13 @@ def cells(config: Config) -> Task[Cells]:
 
 
 def shown_cells(config: Config) -> Cells:
-    """The cells of the grid: each the largest of its weights, or their mean if that shows more."""
-    return _mean_cells(config) if is_pooled_by_mean(config) else cells(config)
+    """The cells of the grid: each the largest of its weights, or their mean on a logarithmic scale."""
+    return (_mean_cells if is_pooled_by_mean(config) else cells)(config)
+
+
+def begin_shown_cells(config: Config) -> None:
+    """Starts the task of these cells."""
+    (_mean_cells if is_pooled_by_mean(config) else cells).begin(config)
 
 
 @RESULTS
@@ -148,14 +153,13 @@ def tokens_per_pixel(config: Config) -> int:
 
 def is_pattern_hidden(config: Config) -> bool:
     """Whether the map of the selected head in the grid does not show on which keys its large weights are."""
-    return tokens_per_pixel(config) > 1 and not is_pooled_by_mean(config) and _hidden_by_pooling(config)[config.head]
+    return tokens_per_pixel(config) > 1 and not is_pooled_by_mean(config) and _is_hidden_by_pooling(config, config.head)
 
 
 @RESULTS
-def _hidden_by_pooling(config: Config) -> Task[list[bool]]:
-    """For each head, whether the largest weights of the tiles hide its pattern."""
+def _is_hidden_by_pooling(config: Config, head: int) -> Task[bool]:
     tile = tokens_per_pixel(config)
-    return after_trace(config, lambda found: [hidden_by_pooling(head, found.mask, tile) for head in found.weights])
+    return after_trace(config, lambda found: hidden_by_pooling(found.weights[head], found.mask, tile))
 
 
 @RESULTS

@@ -42,7 +42,7 @@ def begin(config: Config) -> None:
     if config.against:
         heads_compared.begin(config)
         return
-    results.heads.cells.begin(config)
+    results.heads.begin_shown_cells(config)
     results.heads.roles.begin(config)
 
 
