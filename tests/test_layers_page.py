@@ -966,7 +966,7 @@ def test_bold_numbers_are_those_of_the_heads_that_the_headline_counts():
 
 def test_the_sentence_of_the_selected_head_is_above_its_map_and_an_example_is_of_that_head_alone():
     test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"})
-    shown = [each.value if each.type == "markdown" else each.type for each in test.main]
+    shown = [getattr(each, "value", "") if each.type == "markdown" else each.type for each in test.main]
     does = next(at for at, said in enumerate(shown) if said.startswith("**Layer 18, head 6** attends to"))
     assert does < next(at for at, said in enumerate(shown) if said == "bidi_component")
     assert selected_head(test)["height"] >= 360
