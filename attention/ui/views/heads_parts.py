@@ -174,11 +174,13 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     notes = text.PIXEL_MEAN.format(tile=tile) if means else text.PIXEL * (tile > 1)
     notes += mask_rule(config) + in_brackets(config, roles)
     then = text.SINK if sink else text.TRY * (config.heads > 1)
-    more = (notes or _built(config)) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
+    more = (
+        (notes or _hand_built_note(config)) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
+    )
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 
-def _built(config: Config) -> str:
+def _hand_built_note(config: Config) -> str:
     """That the heads were built by hand, and which of them are random."""
     heads = [f"{head}" for head in range(config.heads) if is_random(config, head)]
     said = (text.ONE_RANDOM if len(heads) == 1 else text.SOME_RANDOM).format(heads=join_words(heads)) if heads else ""
