@@ -320,7 +320,7 @@ def test_sentences_of_a_measurement():
     said = " ".join(answer(found, results.timing.shipped_timings()))
     assert "fused, 1,024 tokens, 8 heads of 64, batch 1, full, float32" in said
     assert "of its loop of fused multiply-adds (2 TFLOP/s)" in said
-    assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 362 tokens on" in said
+    assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 360 tokens on" in said
     more = " ".join(details(found))
     assert "in JavaScript on one thread" in more and "Not timed: fused, float16." in more
     assert "wall clock" in more and left_out(found).startswith("2 cases were not started, as more than a minute")

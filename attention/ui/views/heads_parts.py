@@ -37,7 +37,6 @@ from attention.ui.text import heads as text
 from attention.ui.views import own_text, questions
 
 RECORDED = "recorded:"
-NAMED = 16  # heads whose small maps have room for names
 USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
 
 
@@ -153,9 +152,7 @@ def mask_rule(config: Config) -> str:
 
 def in_brackets(config: Config, roles: Sequence[Role | None]) -> str:
     """What a name in brackets means; "" if there is none."""
-    return text.IN_BRACKETS * (
-        config.heads <= NAMED and not questions.unsaid(config) and any(role and not role.shows for role in roles)
-    )
+    return text.IN_BRACKETS * (not questions.unsaid(config) and any(role and not role.shows for role in roles))
 
 
 def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
