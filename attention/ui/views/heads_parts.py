@@ -171,9 +171,7 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     notes = text.PIXEL_MEAN.format(tile=tile) if means else text.PIXEL * (tile > 1)
     notes += mask_rule(config) + in_brackets(config, roles)
     then = text.SINK if sink else text.TRY * (config.heads > 1)
-    more = (
-        (notes or _hand_built_note(config)) + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
-    )
+    more = _hand_built_note(config) + notes + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 
