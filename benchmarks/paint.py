@@ -61,8 +61,8 @@ VIEWS = {
     "heads, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, 1.6, 1),
     "heads, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, 2.5, 3),
     "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 4),
-    "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 1.5, "heads, 8 x 128", True),
-    "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 8, "heads, 16 x 512", True),
+    "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 1, "heads, 8 x 128", True),
+    "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 4, "heads, 16 x 512", True),
     "softmax, a row": View("softmax?heads=8&tokens=128", BARS, PAINTED, 3, 1),
     "softmax, all rows": View("softmax?topic=all&heads=8&tokens=128", CHART, DRAWN, 3, 1),
     "softmax, scaling": View(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from math import log10
-from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,8 +13,7 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FINE, FONT, KEYS, MOST_TICKS, TOOLBAR, foot, wrap_hover_label
-from attention.timing import line_names
+from attention.charts.timing_marks import FONT, KEYS, MOST_TICKS, TOOLBAR, foot, foot_rows, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
@@ -63,13 +61,13 @@ def figure(found: BreakEven) -> go.Figure:
         "tickfont": {"size": LABEL if len(lengths) <= FEW_TICKS else NAME},
     }
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
-    margin = {"t": TOOLBAR, "b": 10, "l": 10, "r": 10}
+    margin = {"t": TOOLBAR, "l": 10, "r": 10}
     shown.update_layout(
         font={"family": FONT, "size": LABEL},
         margin=margin,
         hovermode="closest",
     )
-    rows = [*line_names.sources(found.timings, FINE), *wrap(f"○ {found.open_marks}" if found.open_marks else "", FINE)]
+    rows = foot_rows(found.timings, filter(None, [found.open_marks]))
     shown.update_layout(**foot(rows, HEIGHT + TOOLBAR))
     shown.update_xaxes(
         type="log", title=KEYS if found.longest.queries else "length of the text (tokens)", range=reach, **ticks

@@ -107,22 +107,25 @@ def finish(
     low = low if least is None else min(low, log10(least))
     tall = max(high - low, 0.5)
     ends = [low - below * tall, high + 0.09 * tall]
-    sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
     look: dict[str, Any] = {"font": END, "narrow": narrow, "bare": narrow < NARROW_CHART, "most": FEW}
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), **look):
         opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
-        rows = [*sources, *(row for trace in opened for row in wrap(f"○ {trace.name}", FINE))]
-        figure.update_layout(**foot(rows, HEIGHT + TOOLBAR))
+        figure.update_layout(**foot(foot_rows(timings, [trace.name for trace in opened]), HEIGHT + TOOLBAR))
     else:
         rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
-        height = HEIGHT + TOOLBAR + ROW * (len(sources) + rows)
+        height = HEIGHT + TOOLBAR + ROW * (len(line_names.sources(timings, FINE)) + rows)
         figure.update_layout(legend=legend(timings), height=height)
 
 
 def _last_x(drawn: Sequence[Any]) -> float:
     """The largest x of all traces, at which there is no room behind the end of a line."""
     return max((x for trace in drawn for x in (trace.x if trace.x is not None else ()) if x), default=0.0)
+
+
+def foot_rows(timings: Iterable[Timing], marks: Iterable[str]) -> list[str]:
+    """Returns rows that say where all was measured, and what open `marks` mean."""
+    return [*line_names.sources(timings, FINE), *(row for said in marks for row in wrap(f"○ {said}", FINE))]
 
 
 def foot(rows: Sequence[str], height: int) -> dict[str, Any]:

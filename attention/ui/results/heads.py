@@ -29,6 +29,7 @@ from attention.maps.blocks import count_pairs
 from attention.masks import Rule
 from attention.operations.softmax import SOFTMAXES
 from attention.runtime.executors import RankedExecutor, Task
+from attention.runtime.result_cache import Cached
 from attention.sources.generated import early
 from attention.sources.layer_inputs import LayerInputs
 from attention.sources.providers import built_rules, distributes, has_scores, layer_inputs, unit
@@ -128,12 +129,16 @@ def cells(config: Config) -> Task[Cells]:
 
 def shown_cells(config: Config) -> Cells:
     """The cells of the grid: each the largest of its weights, or their mean on a logarithmic scale."""
-    return (_mean_cells if is_pooled_by_mean(config) else cells)(config)
+    return _pooled_cells(config)(config)
 
 
 def begin_shown_cells(config: Config) -> None:
     """Starts the task of these cells."""
-    (_mean_cells if is_pooled_by_mean(config) else cells).begin(config)
+    _pooled_cells(config).begin(config)
+
+
+def _pooled_cells(config: Config) -> Cached[[Config], Cells]:
+    return _mean_cells if is_pooled_by_mean(config) else cells
 
 
 @RESULTS

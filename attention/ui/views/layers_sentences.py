@@ -8,11 +8,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attention.analysis.head_numbers import EVERY, numbers, pairs_of
+from attention.analysis.head_numbers import EVERY, pairs_of
 from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
+from attention.heads import mean_weight_on
 from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
@@ -223,10 +224,12 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def uniform_weight(name: str, config: Config) -> float:
-    """A statistic of a head whose weights are uniform over the visible keys: what is by chance, with this mask and text."""
+    """The weight of a statistic if weights are uniform over the visible keys: what is by chance, with this mask and text."""
     mask = results.heads.trace(config).mask
+    pairs = pairs_of(name, tokens(config).texts or [""] * config.tokens)
+    assert pairs is not None, name
     uniform = (mask / mask.sum(-1, keepdim=True).clamp(min=1))[None]
-    return float(numbers(uniform, mask, tokens(config).texts or None)[name][0])
+    return float(mean_weight_on(uniform, mask, *pairs)[0])
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:

@@ -87,14 +87,15 @@ def finding(story: Story, trace: Trace) -> str:
     said = text.FINDING if most != query else text.ITSELF
     if float(row[most]) < HALF:
         said = text.MOST if most != query else text.MOST_ITSELF
+    changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
+    score = ""
     if step == "weigh":
         said = text.WEIGHED if most != query else text.WEIGHED_ITSELF
+        score = "" if changed else text.SCORED.format(score=format_change(largest_score(trace), plus=False, places=2))
     if step == "take over":
         said = text.TAKES if most != query else text.TAKES_ITSELF
-    changed = text.AT_TEMPERATURE.format(temperature=f"{story.temperature:g}") if story.changes("temperature") else ""
     weight = format_percent(float(row[most]))
     visible = "" if bool(visible_keys(trace).all()) else text.VISIBLE
-    score = "" if changed else text.SCORED.format(score=format_change(largest_score(trace), plus=False, places=2))
     return said.format(
         query=name, key=token_name(trace, most), weight=weight, score=score, temperature=changed, visible=visible
     )
