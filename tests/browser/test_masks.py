@@ -237,5 +237,5 @@ def test_groupings_are_compared_and_chosen_on_the_heads_page(visit):
     tab.wait_for_grid(grouping="show")
     tab.widget("kv-2").get_by_role("button").click()
     tab.wait_for_grid(grouping="show", kv_heads=2)
-    assert tab.page.locator("figcaption span").filter(has_text="kv 1").count() == 4
+    assert tab.page.locator("figcaption").filter(has_text="kv 1").count() == 4
     tab.page.get_by_test_id("stVegaLiteChart").first.locator("canvas, svg").first.wait_for()
