@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attention.config import Config
 from attention.fitting import coerce
 from attention.inputs import BEFORE, SPLIT
-from attention.knobs import DEFAULTS, GENERATED, KNOBS
+from attention.knobs import DEFAULTS, GENERATED, KNOBS, PASSAGE
 from attention.sources.providers import tokens
 from attention.ui.controls import own_text
 from tests.samples import examples
@@ -68,6 +70,19 @@ def test_who_has_moved_the_number_of_tokens_keeps_it():
     config, _ = type_text("word " * 31, Config(tokens=5))
     assert own_text.text_notice(config) == "Shown: the first 5 of 31 words."
     assert own_text.offer_length(config) == ("Show all 31", {"tokens": 31})
+
+
+def test_a_sample_that_would_come_again_many_times_has_a_longer_one_that_begins_with_it():
+    config = Config(tokens=1024)
+    label, values = own_text.offer_length(config)
+    assert label == "Use a longer text" and values == {"text": PASSAGE}
+    longer = replace(config, **values)
+    assert tokens(longer).texts[: Config().tokens] == tokens(Config()).texts and own_text.fit_text(PASSAGE) == (
+        PASSAGE,
+        [],
+    )
+    assert own_text.offer_length(longer) == ("Show it once", {"tokens": len(SPLIT["words"](PASSAGE))})
+    assert own_text.offer_length(Config(tokens=40))[0] == "Show it once"
 
 
 def test_characters_are_counted_as_such():

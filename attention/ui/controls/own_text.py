@@ -13,7 +13,7 @@ from attention.config import Config
 from attention.examples import EXAMPLES
 from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
-from attention.knobs import GENERATED, KNOBS, SENTENCE
+from attention.knobs import GENERATED, KNOBS, PASSAGE, SENTENCE
 from attention.sources.providers import source_title, unit
 from attention.summary import legible
 from attention.ui.text import controls as words
@@ -24,6 +24,7 @@ LAST = int(KNOBS["query"].low or 0)  # the query that follows the last token
 LEAST = int(KNOBS["tokens"].low or 0)
 _SMALL = EXAMPLES["small"].config
 assert isinstance(_SMALL, Config)
+OFTEN = 4  # times that the sample comes again, from which on a longer one shows more
 OPENED = _SMALL.tokens  # Steps opens with the first words of the sample
 
 
@@ -105,6 +106,8 @@ def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
         return words.SAMPLE, {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}
     if config.tokens == fit:
         return "", {}
+    if config.text == SENTENCE and config.tokens > OFTEN * fit:
+        return words.LONGER, {"text": PASSAGE}
     return (words.SHOW_ALL.format(tokens=fit) if config.tokens < fit else words.SHOW_ONCE), {"tokens": fit}
 
 

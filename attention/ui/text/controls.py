@@ -36,6 +36,7 @@ USE_TEXT = "Use this text"
 SAMPLE = "Sample text"
 SHOW_ALL = "Show all {tokens:,}"
 SHOW_ONCE = "Show it once"
+LONGER = "Use a longer text"
 
 # Models.
 LISTED = (
