@@ -54,8 +54,8 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "In float32 a Test GPU is faster than this server's CPU at every length timed, from 64 tokens on, even with the copy of "
-        "the data."
+        "In float32 a Test GPU is faster than this server's CPU from 64 tokens on, the shortest length timed, even with the "
+        "copy of the data."
     )
     assert always.with_copy == (
         "Timed: PyTorch's SDPA. Without the copy the GPU is 10 times as fast at 64 tokens and 80 times as fast at 512; with "
@@ -116,7 +116,8 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 + copy"} <= drawn.keys()
     assert (
-        "In float32 an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in found.headline
+        "In float32 an H100 is faster than this server's CPU from 64 tokens on, the shortest length timed"
+        in found.headline
     )
     assert "; with the copy of the data, from about " in found.headline
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
@@ -132,7 +133,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()], EIGHT)
     assert found and found.headline.startswith(
-        "In float32 an H100 is faster than a 2-core CPU at every length with stable times, 64 to 512 tokens"
+        "In float32 an H100 is faster than a 2-core CPU from 64 tokens on, the shortest length timed"
     )
     assert "drawn, but not compared" in found.not_compared
     assert found.open_marks == "open marks: unstable, timed once (GPU), unstable times (this server)"
@@ -155,7 +156,7 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     job = TimingJob(EIGHT, "done", 1.0, timings={timing.case: timing for timing in mine})
     test = run({"v": "3"}, sweep=job)
     assert not test.exception
-    assert "an H100 is faster than this server's CPU at every length timed, from 64 tokens on" in page_text(test)
+    assert "an H100 is faster than this server's CPU from 64 tokens on, the shortest length timed" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
 
@@ -184,7 +185,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     told = page_text(test := run())
     assert (
-        "In float32 an H100 is faster than a 16-core CPU at every length with stable times, 64 to 512 tokens; with the copy of "
+        "In float32 an H100 is faster than a 16-core CPU from 64 tokens on, the shortest length timed; with the copy of "
         "the data, from about 360 on." in told
     )
     assert (
@@ -194,7 +195,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16 cores"
     told = page_text(test := run({"v": "3"}))
     assert (
-        "In float32 an H100 is faster than a 2-core CPU at every length with stable times, 64 to 512 tokens; with the copy of "
+        "In float32 an H100 is faster than a 2-core CPU from 64 tokens on, the shortest length timed; with the copy of "
         "the data, it is about as fast at 64 and faster beyond." in told
     )
     assert (
@@ -236,7 +237,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
         test.segmented_control(key="timing_chart").set_value("break-even").run()
         assert dict(test.query_params) == query and not test.exception
         assert test.segmented_control(key="timing_other_chart").value == "break-even"
-        assert f"an H100 is faster than a {cores} CPU at every length with stable times" in page_text(test)
+        assert f"an H100 is faster than a {cores} CPU from 64 tokens on, the shortest length timed" in page_text(test)
         if cores == "16-core":
             sizes_menu(test).set_value(sizes).run()
             assert dict(test.query_params) == eight
@@ -255,7 +256,7 @@ def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeyp
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run({"v": "3", "tokens": "16384", "heads": "32", "masks": "causal"})
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
-    assert "an H100 is faster than a 2-core CPU at every length with stable times" in page_text(test)
+    assert "an H100 is faster than a 2-core CPU from 64 tokens on, the shortest length timed" in page_text(test)
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
 

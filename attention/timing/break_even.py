@@ -23,6 +23,7 @@ OPEN_MARKS = "open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
 AS_FAST = ": the GPU is {about} {times} times as fast"
+SHORTEST = ", the shortest length timed"
 WITH_COPY_TOO = ", even with the copy of the data"
 OTHER_CODE = "It depends on the code: with the copy, {names}."
 APART = 1.25  # by this factor two break-even lengths differ clearly
@@ -63,11 +64,7 @@ class BreakEven:
             return f"{said} at no length up to {longest:,} tokens faster than {cpu}, even with the data already there."
         where = f"from {self.alone.about} tokens on"
         if since <= shortest:
-            where = f"from {shortest:,} tokens on"
-            if self._is_first(shortest):
-                is_last = longest == self.cpu.points[-1].length
-                every = f"timed, {where}" if is_last else f"with stable times, {shortest:,} to {longest:,} tokens"
-                where = f"at every length {every}"
+            where = f"from {shortest:,} tokens on{SHORTEST * self._is_first(shortest)}"
         return f"{said} faster than {cpu} {where}{self._headline_with_copy}."
 
     @property
