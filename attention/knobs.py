@@ -44,10 +44,10 @@ SOURCES = (
 )
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 PASSAGE = (
-    f"{SENTENCE}. It drifted past a mill, two willows and a row of grey houses where nobody looked up from supper. Near the "
-    "bridge a girl saw it go by with nobody inside and ran along the path, calling her brother. He threw a rope, missed, "
+    f"{SENTENCE}. It drifted past a mill, two willows and a row of grey houses whose windows were still dark. Near the "
+    "bridge a girl saw the empty boat go by and ran along the path, calling her brother. He threw a rope, missed, "
     "threw it again and caught the bow. Together they pulled until mud held the keel. Under the seat lay a wet map, three "
-    "apples and an old brass lamp. Whose were they? All evening the children asked at every door, and at the last one a "
+    "apples and an old brass lamp. Whose were they? All day the children asked at every door, and at the last one a "
     "man in a blue coat smiled and said that he had waited for that lamp since spring."
 )
 
