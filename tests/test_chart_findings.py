@@ -19,6 +19,7 @@ from attention.timing.chart_findings import (
     line_finding,
     missing_times,
     rising_lengths,
+    time_finding,
 )
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
@@ -207,12 +208,12 @@ def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_of_all_
     ]  # bound by memory: 3e3 operations per byte at 1e6 bytes/s
     assert (
         line_finding("roofline", slow_copy)
-        == "At 512 tokens SDPA reaches 100% of the measured limit of this server's CPU."
+        == "At 512 tokens SDPA reaches all of the measured limit of this server's CPU."
     )
     longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
     card = [card[0], replace(card[1], settled=False)]
     assert line_finding("roofline", [*found, *longer, *card]) == (
-        "At 1,024 tokens SDPA reaches 93.8% of the measured limit of this server's CPU, roughly 75% of that of a Test GPU."
+        "At 1,024 tokens SDPA reaches 93.8% of the measured limit of this server's CPU, and roughly 75% of that of a Test GPU."
     )
 
 
@@ -227,7 +228,7 @@ def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason()
     )
 
 
-def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
+def test_the_growth_is_that_of_each_device_where_it_is_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
         "From 512 to 4,096 tokens twice the text takes this server's CPU 4 times as long on average, a Test GPU 2 "
@@ -236,7 +237,13 @@ def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     later = "; from 4,096 to 8,192, this server's CPU 16 times."
     assert growth_finding([*longer, *card]) == f"{growth_finding([*cpu, *card])[:-1]}{later}"
-    assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
+    assert growth_finding([*cpu, *card[:2]]) == (
+        "From 512 to 4,096 tokens twice the text takes this server's CPU 4 times as long on average; for a Test GPU too few "
+        "times are stable to tell."
+    )
+    assert growth_finding([]) == growth_finding(card[:2]) == ""
+    flat = line(LENGTHS, [1, 1.01, 1.02, 4], **GPU)
+    assert time_finding(flat).startswith("From 512 to 2,048 tokens SDPA on a Test GPU takes about as long")
     masked = line(LENGTHS, [1, 2, 4, 8], **GPU | {"mask": "causal"})
     assert growth_finding([*cpu, *card, *masked]) == "", "two lines of one device would have one name"
 

@@ -68,6 +68,11 @@ def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
     )
 
 
+def test_a_crossover_where_both_begin_alike_says_so():
+    points = [SpeedUp(n, ratio, ratio, ratio) for n, ratio in zip(LENGTHS, [1.02, 2.0, 3.0, 4.0, 5.0], strict=True)]
+    assert crossover(points).sentence == f"about as fast at {LENGTHS[0]:,} tokens and faster beyond"
+
+
 def test_slowdown_is_against_the_best_of_the_same_case_and_device():
     best, other = make_timing(64, 1.0), make_timing(64, 3.0, implementation="SDPA math")
     longer, gpu = make_timing(128, 5.0), make_timing(64, 0.5, **GPU)

@@ -22,6 +22,7 @@ from attention.timing.line_choice import usual_lines
 from attention.timing.recordings import lines, read_recording, write_recording
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.webgpu.results import MATERIALISED
+from attention.ui.views import timing_notes
 from tests.samples import examples
 from tests.test_house import contrast
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
@@ -421,6 +422,16 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     assert "gray" not in under.values()
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
     assert said.startswith("limit: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
+
+
+def test_rates_of_one_intensity_are_over_their_length_and_a_cache_explains_those_above_the_limit():
+    of = {"traffic": 1e6, "peak_traffic": 1e9, "operations": 1e6, "peak_operations": 1e12, "queries": 1}
+    timings = line(LENGTHS, [4e-3, 5e-4, 1e-3, 2e-3], **of)  # 1e9 operations per second is the limit of the memory
+    roof, points, *_ = traces(charts.roofline(timings))
+    assert list(roof["x"]) == list(points["x"]) == LENGTHS and set(roof["y"]) == {1e9}
+    assert "200.0% of the measured limit of its memory" in points["customdata"][1][1].replace("<br>", " ")
+    said, _ = timing_notes.notes("roofline", timings, timings)
+    assert any(sentence.startswith("Above the grey line, a cache of") for sentence in said)
 
 
 def test_no_mark_is_above_a_limit_that_was_measured_on_a_busy_machine():

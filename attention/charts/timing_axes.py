@@ -32,13 +32,21 @@ def ratio_ticks(low: float, high: float) -> dict[str, Any]:
 
 
 def _values(low: float, high: float) -> list[float]:
-    steps = (1, 1.5, 2, 3, 5, 7) if high - low < 0.7 else (1, 2, 5) if high - low < 2 else (1,)
+    steps = (
+        (1, 1.5, 2, 3, 5, 7)
+        if high - low < 0.7
+        else (1, 2, 5)
+        if high - low < 2
+        else (1, 3)
+        if high - low < 4
+        else (1,)
+    )
     return [step * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for step in steps]
 
 
 def rate_ticks(low: float, high: float) -> dict[str, Any]:
     """Returns the ticks of an axis of operations per second between two logarithms, like "10 TFLOP/s"."""
-    steps = (1, 2, 5) if high - low < 2 else (1,)
+    steps = (1, 2, 5) if high - low < 2 else (1, 3) if high - low < 3 else (1,)
     powers = range(math.floor(low), math.ceil(high) + 1)
     values = [(step, power) for power in powers for step in steps]
     return {"tickvals": [step * 10.0**power for step, power in values], "ticktext": [_rate(*each) for each in values]}

@@ -15,26 +15,28 @@ from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "") -> None:
+def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "", by_length: bool = False) -> None:
     """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
 
-    If a matrix product was slower than one of the timings, as on a busy machine, the ceiling is that of the timing.
-    `short`: the name of the device in the chart, if it has several.
+    It is over operations per byte, or (`by_length`) over the length. If a matrix product was slower than one of the timings, as
+    on a busy machine, the ceiling is that of the timing. `short`: the name of the device in the chart, if it has several.
     """
     peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
     if not peaks:
         return
     product, slope = (max(values) for values in zip(*peaks, strict=True))
     ceiling = max(product, *map(comparison.rate, timings))
-    ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
-    xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
-    ys = [min(ceiling, slope * x) for x in xs]
+    if by_length:
+        at = dict(sorted((timing.length, comparison.intensity(timing)) for timing in timings))
+    else:
+        ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
+        at = {x: x for x in sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})}
     what = "matrix product" if ceiling == product else "fastest timing"
     best = f"{what} {ceiling / 1e9:,.1f} GFLOP/s, copying {slope / 1e9:,.1f} GB/s"
     named = f"limit of {short}" if short else "limit"
     figure.add_scatter(
-        x=xs,
-        y=ys,
+        x=list(at),
+        y=[min(ceiling, slope * intensity) for intensity in at.values()],
         name=named,
         meta=named,
         mode="lines",

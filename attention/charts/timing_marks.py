@@ -280,7 +280,10 @@ def describe_point(timing: Timing) -> str:
     parts.append(f"median {seconds(found.median)}{between if found.has_quartiles else ', too few calls for quartiles'}")
     if (share := comparison.share(timing)) is not None:
         peak = "loop of fused multiply-adds" if timing.is_from_browser else "matrix product"
-        parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured {peak}")
+        rate, bound = comparison.rate(timing), comparison.roofline_bound(timing)
+        if bound and bound < (timing.peak_operations or 0):
+            share, peak = rate / bound, "limit of its memory"
+        parts.append(f"{rate / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured {peak}")
     return "<br>".join(map(wrap_hover_label, [*parts, *filter(None, [convergence.why_not(timing)])]))
 
 

@@ -111,22 +111,28 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
 
     The slope is its copying speed, the ceiling its matrix product, both measured in the same run (Williams, Waterman
     and Patterson 2009). A point may be above the slope, if caches hold the bytes to be moved, but not above the ceiling.
+    Timings that all have about as many operations per byte are drawn over their length.
     """
     figure, look = marks.figure(timings, "operations per second", (), chart="roofline")
+    by_length = chart_findings.is_of_one_intensity(timings)
     found, machines = lines(timings), line_names.machine_names(timings)
     several = len({timing.dtype for timing in timings}) > 1
     roofs = sorted({(timing.origin, timing.dtype) for timing in timings})
     for origin, dtype in roofs:
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
         short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
-        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), short)
+        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), short, by_length)
     for label, line in found.items():
         points = comparison.with_times(line)
-        xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
+        xs, ys = (
+            [p.length if by_length else comparison.intensity(p) for p in points],
+            [comparison.rate(p) for p in points],
+        )
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
         if points and look.is_named(points[0]) and chart_findings.rising_lengths(points):
             _name_ends(figure, points, xs, ys)
-    figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
+    if not by_length:
+        figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
     marks.finish(figure, timings, below=0.2, narrow=ROOFLINE)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure

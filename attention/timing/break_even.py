@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
-from attention.timing.comparison import Crossover
+from attention.timing.comparison import EQUAL, Crossover
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, TimingSeries
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds, two_digits
 
-EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."

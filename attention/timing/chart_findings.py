@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 from math import floor
 
 from attention.number_format import format_percent
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
+from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth, line_names
 from attention.timing.answers import setting_text
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -21,12 +21,17 @@ from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.line_names import namer
 from attention.timing.ratio_finding import ratio_finding
 from attention.timing.recordings import Timing, lines
+from attention.timing.setting_finding import setting_finding
 from attention.timing.units import seconds, size, two_digits
 
 Lines = dict[str, list[Timing]]
 APART = 1.05  # by this factor two numbers are apart in a chart
+GROWS = 1.1  # times as long for twice the text; less is about as long
+ALIKE = 1.5  # intensities that differ by at most this factor share one place on the axis of a roofline
 REUSED = "core into a reused buffer"  # what it needs is in the buffer, which was there before
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
+MEMORY_LIMIT = ", where memory is the limit"
+UNKNOWN = "; for {machines} too few times are stable to tell"
 OUTPUT = ", which is its output alone"
 MOST_MISSING = 2  # sentences about lines that lack a length
 
@@ -66,8 +71,15 @@ def line_finding(
     return _capital(FINDERS[chart](found)) if found else ""
 
 
+def time_finding(timings: Iterable[Timing]) -> str:
+    """Returns what differs between settings, how times grow with the length, or that they hardly do; empty if unknown."""
+    timings = list(timings)
+    said = setting_finding(timings) or growth_finding(timings) or flat_times(timings)
+    return line_names.of_keys(said, timings)
+
+
 def growth_finding(timings: Iterable[Timing]) -> str:
-    """Returns by how much the time of each device grows with the length, empty unless the growth of all is known.
+    """Returns by how much the time of each device grows with the length, empty unless the growth of one is known.
 
     It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly; then the last
     step of a device that has stable times beyond these.
@@ -78,14 +90,22 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len(subjects) != 1:  # a sentence on devices does not tell lines of one device apart
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
-    if len(rises) < len(known) or len({rise.lengths for _, rise in rises}) != 1:
+    if len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
     later = "".join(_last_step(line, first.lengths[1]) for line in found.values())
     kernel = known[0][0].implementation
     start = "From" if kernel == USUAL[0] else f"With {kernel}, from"
-    said = [f"{start} {first.over} twice the text takes {name} {first.factor} times as long on average"]
-    return f"{', '.join([*said, *(f'{name} {rise.factor} times' for name, rise in others)])}{later}."
+    said = [f"{start} {first.over} twice the text takes {name} {_as_long(first, ' as long')} on average"]
+    unknown = [_machine(timing) for timing, rise in known if not rise]
+    if unknown:
+        later += UNKNOWN.format(machines=" and ".join(unknown))
+    return f"{', '.join([*said, *(f'{name} {_as_long(rise)}' for name, rise in others)])}{later}."
+
+
+def _as_long(rise: growth.Growth, unit: str = "") -> str:
+    """How many times as long twice the text takes; `unit`: what follows the number."""
+    return "about as long" if rise.doubling < GROWS else f"{rise.factor} times{unit}"
 
 
 def _last_step(line: list[Timing], beyond: int) -> str:
@@ -141,6 +161,13 @@ def rising_lengths(timings: Iterable[Timing]) -> tuple[int, int] | None:
     return (min(lengths), max(lengths)) if len(lengths) > 1 else None
 
 
+def is_of_one_intensity(timings: Iterable[Timing]) -> bool:
+    """Whether several lengths have about as many operations per byte, as those of a few queries have."""
+    found = comparison.with_times(timings)
+    of = [comparison.intensity(timing) for timing in found]
+    return len({timing.length for timing in found}) > 1 and max(of) <= ALIKE * min(of)
+
+
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
     """The first and the last ratio of the first comparable GPU, without the copy, or with it if the chart shows these alone."""
     found = cpu_gpu_summary.against(cpu, gpus)
@@ -182,7 +209,7 @@ def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSe
     """The largest share of its limit that a GPU reaches, by its data sheet, and the CPU, as measured."""
     known = [gpu for gpu in gpus if sheet_name(gpu.device) and gpu.dtype != "float32" and not gpu.setting]
     shares = [
-        (point.rate / min(sheet.operations, sheet.traffic * work), gpu, point)
+        (point.rate / min(sheet.operations, sheet.traffic * work), gpu, point, sheet.traffic * work < sheet.operations)
         for gpu in known
         if (sheet := DATA_SHEETS[sheet_name(gpu.device)])
         for point in gpu.points
@@ -190,10 +217,10 @@ def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSe
     ]
     if not shares:
         return ""
-    share, gpu, point = max(shares, key=lambda each: each[0])
+    share, gpu, point, is_memory = max(shares, key=lambda each: each[0])
     return _capital(
         f"{_gpu_name(gpu)} reaches at most {format_percent(share)} of the limit of its data sheet, at "
-        f"{point.length:,} tokens."
+        f"{point.length:,} tokens{MEMORY_LIMIT * is_memory}."
     )
 
 
@@ -266,11 +293,15 @@ def _nearest_to_limit(found: Lines) -> str:
     )
     alike = len({name(timing) for _, timing in every}) == 1
     rest = [f"{'' if alike else f'{name(t)} '}{_share(share, t)} of that of {_machine(t)}" for share, t in others]
+    if rest:
+        rest[-1] = f"and {rest[-1]}"
     return _capital(", ".join([said, *rest]) + ".")
 
 
 def _share(share: float, timing: Timing) -> str:
     """A share as a percentage, with two digits if the time is unstable; a minimum of unstable times is an upper bound."""
+    if share == 1:
+        return "all"
     if timing.settled:
         return format_percent(share)
     if timing.is_bound and share > 0:

@@ -15,6 +15,7 @@ from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
 from attention.timing.sweep import Case
 
+EQUAL = 0.05  # two times that differ by less than this part are about equal
 CPU = "the CPU"  # base of the comparison of devices, instead of an implementation
 
 
@@ -38,7 +39,7 @@ class Crossover:
 
     `low` None or the shortest length: the crossover may be shorter. `high` None: it may be beyond the longest length.
     `loose`: the number of lengths left out because a time is not stable. `around`: the lengths next to the crossover that were
-    timed, the same one twice if it is the shortest.
+    timed, the same one twice if it is the shortest. `first`: the ratio at the shortest length.
     """
 
     length: float | None
@@ -48,6 +49,7 @@ class Crossover:
     longest: int
     loose: int = 0
     around: tuple[int, int] | None = None
+    first: float = math.inf
 
     @property
     def sentence(self) -> str:
@@ -64,6 +66,8 @@ class Crossover:
         """From which length on the other line is faster."""
         if self.length is None:
             return f"slower at all lengths up to {self.longest:,} tokens"
+        if abs(self.first - 1) <= EQUAL and self.around and self.around[0] == self.shortest:
+            return f"about as fast at {self.shortest:,} tokens and faster beyond"
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
         if (self.low is None or self.low <= self.shortest) and self.high is None:
@@ -143,7 +147,9 @@ def crossover(speed_ups: list[SpeedUp]) -> Crossover | None:
     lengths = [point.length for point in used]
     above = next((n for n in lengths if middle is not None and n >= middle), None)
     around = (lengths[max(0, lengths.index(above) - 1)], above) if above is not None else None
-    return Crossover(middle, soonest, latest, lengths[0], lengths[-1], len(speed_ups) - len(used), around)
+    return Crossover(
+        middle, soonest, latest, lengths[0], lengths[-1], len(speed_ups) - len(used), around, used[0].ratio
+    )
 
 
 def _crossing(found: dict[int, float]) -> float | None:
@@ -212,6 +218,12 @@ def roofline_bound(timing: Timing) -> float | None:
     if not (timing.peak_operations and timing.peak_traffic):
         return None
     return min(timing.peak_operations, timing.peak_traffic * intensity(timing))
+
+
+def exceeds_memory(timing: Timing) -> bool:
+    """Whether a timing is clearly faster than its device's memory allows, as its data was in a cache."""
+    bound = roofline_bound(timing)
+    return bound is not None and bound < (timing.peak_operations or 0) and rate(timing) > (1 + EQUAL) * bound
 
 
 def busy(timings: Iterable[Timing]) -> list[str]:

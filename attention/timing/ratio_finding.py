@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from attention.timing import comparison, convergence
 from attention.timing.answers import setting_text
-from attention.timing.break_even import EQUAL
-from attention.timing.comparison import Crossover, SpeedUp
+from attention.timing.comparison import EQUAL, Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.line_choice import USUAL
 from attention.timing.line_names import machine_in_sentence, namer

@@ -171,6 +171,10 @@ AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a 
     "transfer": "The shares of faded bars are rough.",
 }
 WITHOUT_COPY = "Times of a GPU are without the copy to it: see *Copy*."
+ABOVE_LIMIT = (
+    "Above the grey line, a cache of {machine} holds the data; it is faster than the memory whose limit is drawn."
+)
+ONE_INTENSITY = "Each call computes about as much for each byte that it reads, so memory is the limit at every length."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 LEFT_OUT = "Not drawn: {lengths}, timed on one of the two only."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."

@@ -9,11 +9,10 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import chart_findings, comparison, devices, line_names
+from attention.timing import chart_findings, comparison, devices
 from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
 from attention.timing.recordings import Timing
-from attention.timing.setting_finding import setting_finding
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
 from attention.ui import results
@@ -198,12 +197,12 @@ def _finding(timed: Timed, found: Subject, chart: timing_chart.Chart) -> str:
     """The headline if it is the finding of the chart; empty if it is the answer that compares a CPU and a GPU.
 
     Times of several settings are compared with each other, those of one setting by how they grow with the length. Where that
-    is not known, as times are not stable, it is from which length on a GPU is faster.
+    is not known, as times are not stable, it is that a GPU's hardly grow, or from which length on it is faster.
     """
     if chart.which != "time":
         return chart.finding
-    grows = chart_findings.growth_finding(chart.subject) if timed.picture == LINES and found.is_timed else ""
-    return setting_finding(chart.subject) or line_names.of_keys(grows, chart.subject) or chart.ratio
+    said = chart_findings.time_finding(chart.subject) if timed.picture == LINES and found.is_timed else ""
+    return said or chart.ratio
 
 
 def _several(found: Subject, setting: str, is_ratio: bool) -> str:

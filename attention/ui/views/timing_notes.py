@@ -23,7 +23,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
         setting_finding.alike_masks(shown) if chart == "time" else "",
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *_names(chart, shown),
-        *([text.PER_BYTE, *_by_length(shown)] if chart == "roofline" else []),
+        *(_limits(shown) if chart == "roofline" else []),
         chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
         _left_out(shown, selected) if chart == BREAK_EVEN else "",
         text.AT_MOST.get(chart, "") if loose and all(timing.quickest for timing in loose) else "",
@@ -59,13 +59,22 @@ def _names(chart: str, shown: list[Timing]) -> list[str]:
     return [text.GLOSSES.format(glosses="; ".join(known))] if known else []
 
 
-def _by_length(shown: list[Timing]) -> list[str]:
+def _limits(shown: list[Timing]) -> list[str]:
+    """What the axis of a roofline is, where lengths are on it, and why times are above a limit."""
+    above = comparison.with_times(shown)
+    machines = dict.fromkeys(
+        line_names.machine_in_sentence(timing) for timing in above if comparison.exceeds_memory(timing)
+    )
+    found = [text.ABOVE_LIMIT.format(machine=text.AND.join(machines))] if machines else []
+    if chart_findings.is_of_one_intensity(shown):
+        return [*found, text.ONE_INTENSITY]
     ends = chart_findings.rising_lengths(shown)
-    return [text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []
+    return [*found, text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else [])]
 
 
 def _reasons(shown: list[Timing]) -> list[str]:
     """Why times are as they are: what they leave out, and what they hardly depend on."""
     without_copy = text.WITHOUT_COPY if any(timing.to_device for timing in shown) else ""
     grows = text.SQUARE if len({timing.length for timing in shown}) > 1 and not any(t.queries for t in shown) else ""
-    return [grows, without_copy, chart_findings.flat_times(shown)]
+    flat = line_names.of_keys(chart_findings.flat_times(shown), shown)
+    return [grows, without_copy, flat if flat != chart_findings.time_finding(shown) else ""]
