@@ -41,7 +41,8 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
         "about 256 on."
     )
     assert found.with_copy == (
-        "Timed: PyTorch's SDPA. Without the copy the GPU is 4 times as fast at 512; with the copy to it and back, 2 times as "
+        "Timed: one call of attention (PyTorch's SDPA). "
+        "Without the copy the GPU is 4 times as fast at 512; with the copy to it and back, 2 times as "
         "fast at 512."
     )
     drawn = json.loads(charts.figure(found).to_json())
@@ -58,7 +59,8 @@ def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marke
         "copy of the data."
     )
     assert always.with_copy == (
-        "Timed: PyTorch's SDPA. Without the copy the GPU is 10 times as fast at 64 tokens and 80 times as fast at 512; with "
+        "Timed: one call of attention (PyTorch's SDPA). "
+        "Without the copy the GPU is 10 times as fast at 64 tokens and 80 times as fast at 512; with "
         "the copy to it and back, 5 times as fast at 64 and 40 times as fast at 512."
     )
     never = crossing(gpu=100.0, copy=1.0)
@@ -66,7 +68,7 @@ def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marke
         "In float32 a Test GPU is at no length up to 512 tokens faster than this server's CPU, even with the data already "
         "there."
     )
-    assert never.with_copy == "Timed: PyTorch's SDPA."
+    assert never.with_copy == "Timed: one call of attention (PyTorch's SDPA)."
     slowed = crossing(gpu=0.1, copy=100.0)
     assert slowed.headline.endswith("; with the copy of the data, at no length up to 512.")
     assert slowed.with_copy.endswith("; with the copy to it and back, it takes 13 times as long at 512.")
@@ -189,7 +191,8 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "the data, from about 360 on." in told
     )
     assert (
-        "Timed: PyTorch's SDPA. Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; with the "
+        "Timed: one call of attention (PyTorch's SDPA). "
+        "Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; with the "
         "copy to it and back, 1.4 times as fast at 512." in told
     )
     assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16 cores"
@@ -199,7 +202,8 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "the data, it is about as fast at 64 and faster beyond." in told
     )
     assert (
-        "Timed: PyTorch's SDPA. Without the copy the GPU is 8.8 times as fast at 64 tokens and 62 times as fast at 512; with the "
+        "Timed: one call of attention (PyTorch's SDPA). "
+        "Without the copy the GPU is 8.8 times as fast at 64 tokens and 62 times as fast at 512; with the "
         "copy to it and back, 7.7 times as fast at 512. It depends on the code: with the copy, matmul softmax matmul is faster "
         "on the GPU from about 150 tokens on." in told
     )
@@ -217,7 +221,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "At 512 tokens the copy takes 397 µs, computing 56.2 µs" in told
         and "at 11 GB/s (from ordinary memory, which is not pinned)" in told
     )
-    sizes_menu(test).set_value("Published sizes").run()
+    sizes_menu(test).set_value("Published sizes, 2 cores").run()
     assert "At 4,096 tokens an H100 in float16 is 2,500 times as fast" in page_text(test)
     assert "(measured for 268 MB: 9.6 GB/s to the GPU, 1.6 GB/s back)" in page_text(test)
     assert dict(test.query_params) == {"v": "4", "picture": "time"}
@@ -278,10 +282,15 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
         "An H100 seems faster than a 16-core CPU from 64 tokens on" in told
         and "times as fast, by unstable times." in told
     )
-    assert "seems faster than a 16-core CPU from somewhere between 512 and 1,024 tokens on" in told
+    assert "seems faster than a 16-core CPU from somewhere between 256 and 512 tokens on" in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "timing_break-even" in each.proto.id)
-    assert "512 and 1,024" in chart and "GPU roughly 170 times as fast" in chart
+    assert "256 and 512" in chart and "GPU roughly 46 times as fast" in chart
     test.segmented_control(key="timing_chart").set_value("time").run()
+    test.button_group(key="sweep_masks").set_value(["causal"]).run()
+    sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
+    assert (test.query_params["masks"], test.query_params["chart"]) == ("causal", "time"), (
+        "both were timed with each mask"
+    )
     sizes_menu(test).set_value("8 heads of 64, 2 cores").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
 
@@ -290,7 +299,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     ("sizes", "query"),
     [
         ("Decoding, 16 cores", {"chart": "roofline"}),
-        ("Published sizes", {"picture": "limits"}),
+        ("Published sizes, 2 cores", {"picture": "limits"}),
         ("8 heads of 64, 2 cores", {"picture": "lines", "chart": "roofline"}),
     ],
 )
@@ -308,7 +317,7 @@ def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypa
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    sizes_menu(test).set_value("Published sizes").run()
+    sizes_menu(test).set_value("Published sizes, 2 cores").run()
     assert test.query_params["picture"] == "time"
     sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
     assert dict(test.query_params) == {} and test.segmented_control(key="timing_other_chart").value == "break-even"
@@ -330,7 +339,7 @@ def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     assert ">SDPA<" in shown and ">fused kernel<" not in shown and ">FLOP<" not in shown
 
 
-@pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes",)])
+@pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes, 2 cores",)])
 def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes):
     sweep = Timed(**OFFERED[sizes]).sweep
     timings = [timing for timing in shipped_recordings() if is_like(timing, sweep)]
@@ -367,7 +376,9 @@ def test_the_caption_names_the_settings_of_what_is_drawn():
     assert settings_text(drawn).startswith("Settings: full and causal mask, ")
 
 
-@pytest.mark.parametrize(("sizes", "cores"), [(n, n.rpartition(", ")[2]) for n in OFFERED if n != "Published sizes"])
+@pytest.mark.parametrize(
+    ("sizes", "cores"), [(n, n.rpartition(", ")[2]) for n in OFFERED if n != "Published sizes, 2 cores"]
+)
 def test_the_name_of_sizes_has_the_cores_of_their_recorded_cpu(sizes, cores):
     sweep = Timed(**OFFERED[sizes]).sweep
     cpus = {t.device_name for t in shipped_recordings() if is_like(t, sweep) and t.device == "cpu"}

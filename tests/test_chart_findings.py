@@ -27,7 +27,7 @@ from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.line_choice import usual_lines
 from attention.timing.line_names import machine_in_sentence
 from attention.timing.recordings import lines, shipped_recordings
-from attention.timing.setting_finding import alike_masks
+from attention.timing.setting_finding import alike_kernel, alike_masks
 from attention.timing.units import size
 from attention.ui.views import timing_chart, timing_lines
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
@@ -246,6 +246,13 @@ def test_the_growth_is_that_of_each_device_where_it_is_known():
     assert time_finding(flat).startswith("From 512 to 2,048 tokens SDPA on a Test GPU takes about as long")
     masked = line(LENGTHS, [1, 2, 4, 8], **GPU | {"mask": "causal"})
     assert growth_finding([*cpu, *card, *masked]) == "", "two lines of one device would have one name"
+
+
+def test_the_kernel_that_sdpa_seems_to_run_is_named_where_all_times_are_alike():
+    own, kernel = line(LENGTHS, [1, 2, 4, 8], **GPU), {"implementation": "SDPA cuDNN", **GPU}
+    assert "SDPA and SDPA cuDNN take the same time" in alike_kernel([*own, *line(LENGTHS, [1.01, 2, 4.1, 8], **kernel)])
+    assert alike_kernel([*own, *line(LENGTHS, [1.2, 2, 4, 8], **kernel)]) == "", "one length differs"
+    assert alike_kernel([*own, *line(LENGTHS, [1, 2, 4, 8], **kernel, dtype="float16")]) == ""
 
 
 def test_ratios_of_unstable_times_are_rough_and_say_why():

@@ -464,7 +464,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     assert sizes_menu(run(SERVED)).value == "Decoding, 16 cores", "whatever its lengths are"
     test = run(SERVED | {"heads": "3"})
     assert sizes_menu(test).value == "Your own"
-    sizes_menu(test).set_value("Published sizes").run()
+    sizes_menu(test).set_value("Published sizes, 2 cores").run()
     assert dict(test.query_params) == {"v": "4", "picture": "time"} and "No CPU timing yet" in headline(test)
     assert "Your own" not in sizes_menu(test).options
 

@@ -98,7 +98,8 @@ class BreakEven:
     def _timed(self) -> str:
         """Which code was timed, in short."""
         code = self.longest.implementation
-        return "Timed: PyTorch's SDPA." if code == "SDPA" else f"Timed: PyTorch's SDPA on the CPU, {code} on the GPU."
+        by = "PyTorch's SDPA" if code == "SDPA" else f"PyTorch's SDPA on the CPU, {code} on the GPU"
+        return f"Timed: one call of attention ({by})."
 
     @property
     def other_code(self) -> str:

@@ -9,12 +9,17 @@ from attention.timing import comparison
 from attention.timing.answers import setting_text
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.line_names import machine_in_sentence
-from attention.timing.recordings import Timing
+from attention.timing.recordings import Timing, lines
 from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds
 
 ALIKE = "1"  # times as long, rounded
 NOTABLE = 1.2  # times as long that unstable times can tell, and that a short length is worth a word for
+SDPA, SAME = "SDPA", 1.07  # times as long, at every length, of code that may well be the same kernel
+KERNEL = (
+    "On {device} SDPA and {kernel} take the same time at every length, so that their lines coincide: SDPA seems to run that "
+    "kernel."
+)
 CAUSAL = (
     "At {length:,} tokens {device} takes about as long with a causal mask as without it: about half of the pairs are masked, but "
     "that saves no time here."
@@ -74,6 +79,21 @@ def alike_masks(timings: Iterable[Timing]) -> str:
         return ""
     precision = f" in {last.dtype}" if len({timing.dtype for timing in timings}) > 1 else ""
     return CAUSAL.format(length=last.length, device=f"{machine_in_sentence(last)}{precision}")
+
+
+def alike_kernel(timings: Iterable[Timing]) -> str:
+    """Returns with which kernel of its own PyTorch's SDPA takes the same time at every length, so that their lines coincide."""
+    found = lines(comparison.with_times(timings))
+    for whole in found.values():
+        for other in found.values():
+            one, kernel = whole[0], other[0].implementation
+            is_like = (one.origin, comparison.setting(one)) == (other[0].origin, comparison.setting(other[0]))
+            if one.implementation != SDPA or not kernel.startswith(f"{SDPA} ") or not is_like:
+                continue
+            ratios = [point.ratio for point in comparison.speed_ups(whole, other)]
+            if len(ratios) > 1 and max(*ratios, *(1 / ratio for ratio in ratios)) < SAME:
+                return KERNEL.format(kernel=kernel, device=machine_in_sentence(one))
+    return ""
 
 
 def _time(timing: Timing) -> float:

@@ -21,6 +21,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
         _medians(shown) if chart != "memory" else "",
         setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
         setting_finding.alike_masks(shown) if chart == "time" else "",
+        setting_finding.alike_kernel(shown) if chart == "time" else "",
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *_names(chart, shown),
         *(_limits(shown) if chart == "roofline" else []),

@@ -19,18 +19,23 @@ from attention.ui.session import page
 from attention.ui.text import timing as text
 
 FIRST: dict[str, Any] = {name: getattr(Timed(), name) for name in SIZES}
-WIDE = {"heads": (16,), "d_heads": (128,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
+WIDE: dict[str, Any] = {"heads": (16,), "d_heads": (128,)}
+DECODING: dict[str, Any] = {"queries": (1,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
 *ONE_TEXT, PUBLISHED, OWN = text.SIZES
 OFFERED: dict[str, dict[str, Any]] = {
     **{name: FIRST | {"heads": heads, "picture": LINES} for name, heads in zip(ONE_TEXT, ONE_TEXT_HEADS, strict=True)},
     PUBLISHED: FIRST | {"picture": "time", "chart": BREAK_EVEN},
-    "16 heads of 128, 16 cores": FIRST | WIDE | {"masks": ("causal",)},
-    "Decoding, 16 cores": FIRST | WIDE | {"queries": (1,)},
-    "Decoding, GQA, 16 cores": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
+    "16 heads of 128, 16 cores": FIRST | WIDE,
+    "Decoding, 16 cores": FIRST | WIDE | DECODING,
+    "Decoding, GQA, 16 cores": FIRST | WIDE | DECODING | {"kv_heads": (4,)},
 }
 NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
 ]  # those that the names are about
+ALIKE = (
+    ONE_TEXT[0],
+    "16 heads of 128, 16 cores",
+)  # recorded with the same masks, dtypes and passes, which are kept between them
 CHART, OTHER = "timing_chart", "timing_other_chart"
 LEFT = "timing_chart_left"  # the chart that was left for the published sizes
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
@@ -98,6 +103,8 @@ def _set_sizes(key: str, shown: str, chart: str) -> None:
         page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})
     elif name in ONE_TEXT and chart == BREAK_EVEN:
         page.change(**OFFERED[name] | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
+    elif {shown, name} == {*ALIKE}:
+        page.change(**{key: value for key, value in OFFERED[name].items() if key in (*NAMED, "picture")}, chart=chart)
     else:
         page.change(**OFFERED[name], chart=chart)
 
