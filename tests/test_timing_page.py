@@ -229,11 +229,14 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run({"v": "3", "chart": chart}, opened=many())
     assert not test.exception
     every = 40 if chart == "speed-up" else 80  # two timed lines make one of a ratio
-    assert f"Showing {({'speed-up': 4, 'transfer': 4, 'memory': 8}).get(chart, 8)} of {every} lines" in page_text(test)
+    assert (
+        f"Showing {({'speed-up': 4, 'transfer': 4, 'memory': 8}).get(chart, 8)} of the {every} that were timed"
+        in page_text(test)
+    )
     test.toggle(key="timing_all_lines").set_value(True).run()
     some = {"transfer": 8, "speed-up": 12}.get(chart, 24)
-    assert f"Showing {some} of {every} lines" in page_text(test)
-    assert test.toggle(key="timing_all_lines").label == f"Up to {8 if chart == 'transfer' else 24} lines"
+    assert f"Showing {some} of the {every} that were timed" in page_text(test)
+    assert test.toggle(key="timing_all_lines").label == f"Show up to {8 if chart == 'transfer' else 24}"
     assert json.loads(figures(test)[0].proto.spec)["layout"]["height"] < 2500
     assert len(re.findall(r"^- .* against .*CPU", page_text(test), re.MULTILINE)) == 12
     assert [len(each.value) for each in tables(test)] == [160]
@@ -245,15 +248,15 @@ def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     test = run({"v": "4", "chart": "time"}, opened=many())
     test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
     test.multiselect(key="timing_lines_Batch").set_value(["batch 3"]).run()
-    assert "Showing 4 of 80 lines" in page_text(test)
+    assert "Showing 4 of the 80 that were timed" in page_text(test)
     names = {trace["name"].replace("<br>", " ") for trace in json.loads(figure_text(test))["data"]}
     assert len(names) == 4
     assert [len(each.value) for each in tables(test)] == [160]
     assert "No exponent for 80 lines: it needs 3 lengths with a time" in page_text(test)
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
-    assert "Showing 24 of 80 lines" in page_text(test)
+    assert "Showing 24 of the 80 that were timed" in page_text(test)
     test.multiselect(key="timing_lines_dtype").set_value([]).run()
-    assert "Showing 8 of 80 lines" in page_text(test)
+    assert "Showing 8 of the 80 that were timed" in page_text(test)
 
 
 def test_a_choice_outlives_a_recording_that_is_taken_away():
@@ -262,10 +265,10 @@ def test_a_choice_outlives_a_recording_that_is_taken_away():
     }
     test = run({"v": "4", "chart": "time"}, opened=opened)
     test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
-    assert "Showing 1 of 81 lines" in page_text(test)
+    assert "Showing 1 of the 81 that were timed" in page_text(test)
     test.button(key="remove_y.json").click().run()
     assert not test.exception
-    assert "Showing 8 of 80 lines" in page_text(test)
+    assert "Showing 8 of the 80 that were timed" in page_text(test)
 
 
 def test_among_few_lines_nobody_has_to_choose():

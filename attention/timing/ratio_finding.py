@@ -61,7 +61,8 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
     first, last = used[0], used[-1]
     digits = 2 if roughly else 4  # significant ones of a ratio and a length that are not exact
     many = f"{roughly}{times(_round(max(last.ratio, 1 / last.ratio), digits))}"
-    ratio, since, shortest = f"{many} times as fast", crossing.length, crossing.shortest
+    ratio = "about as fast" if many == "1" else f"{many} times as fast"
+    since, shortest = crossing.length, crossing.shortest
     if last.ratio < 1:
         return f"{what} takes {many} times as long as {than} at {last.length:,} tokens"
     if since is None or shortest == crossing.longest:

@@ -211,11 +211,11 @@ LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
 )
-WHICH_LINES, ALL_LINES, MOST_LINES = "Choose lines", "All lines", "Up to {most} lines"
+WHICH_LINES, ALL_LINES, MOST_LINES = "Choose what is shown", "Show all", "Show up to {most}"
 ANY, USUAL = "Any", "Those of the first lines"  # of a choice of lines in which nothing is chosen
 NO_LINE = "No line matches this selection."
-SOME_LINES = "Showing {drawn} of {count:,} lines."
-OTHER_LINES = " Not drawn: {names}. Use *Choose lines* above the chart."
+SOME_LINES = "Showing {drawn} of the {count:,} that were timed."
+OTHER_LINES = " Not drawn: {names}. Use *Choose what is shown* above the chart."
 MORE_VALUES = "{names} and so on"
 NO_COUNTERPART = "Not drawn, as there is no time to divide: {names}."
 AGAINST = "Times as fast as"
@@ -223,7 +223,7 @@ TRANSFER = "Count the copy"
 BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
 PNG = "PNG: point at the chart, or tap it, and use the camera button above it."
 NO_PAIR = "No selected setting was timed on both a CPU and another device."
-MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose lines* above the chart."
+MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose what is shown* above the chart."
 GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")
 TIMES = "{factor} times"
 NO_EXPONENT, LINES_COUNT = "No exponent for {lines}: {reason}.", "{count:,} lines"
