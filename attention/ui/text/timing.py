@@ -159,12 +159,13 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Faded bars are unstable times."
     ),
     "roofline": (
-        "Grey is the limit that was measured in the same precision. A short text is far below it, as it does not fill the "
-        "device. A point can be above the slope, as a cache is faster than the copy. Memory is the limit on the slope, "
-        "arithmetic on the flat part: the copy speed, and the peak speed, which is that of the fastest matrix product, both "
-        "measured in the same run. {open}"
+        "Grey is the measured limit of a device: its memory on the slope, its arithmetic on the flat part. "
+        "A short text is far below it, as it does not fill the device. A point can be above the slope, as a cache is faster than "
+        "the copy. The limits are the copy speed, and the speed of the fastest matrix product, both measured in the same run "
+        "and precision. {open}"
     ),
 }
+FLAT_LIMIT = "Grey is the measured limit of a device, here the speed of its memory. {open}"
 AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a minimum
     "time": "Open marks: on an idle machine a call takes at most that long.",
     "roofline": "Open marks: on an idle machine a call is at least that fast.",

@@ -16,6 +16,7 @@ from attention.charts import timings as charts
 from attention.timing import (
     answers,
     break_even,
+    chart_findings,
     comparison,
     convergence,
     growth,
@@ -146,6 +147,8 @@ def _about(chart: timing_chart.Chart) -> str:
     drawn = text.QUICKEST if any(timing.is_minimum for timing in chart.shown) else text.MEDIAN
     base = chart.more.get("against", comparison.CPU)
     base = text.SAME_CODE if base == comparison.CPU else base
+    if chart.which == "roofline" and chart_findings.is_of_one_intensity(chart.shown):
+        return text.FLAT_LIMIT.format(open=text.OPEN)
     return text.CHARTS[chart.which].format(drawn=drawn.get(chart.which, ""), open=text.OPEN, base=base)
 
 
