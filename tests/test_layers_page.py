@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
-from attention.analysis.repeats import Copy, Largest, largest_weight, strongest_copy
+from attention.analysis.repeats import Copy, Largest, count_after_copies, largest_weight, strongest_copy
 from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
 from attention.charts.layers import USUAL, Room, height, writes_numbers
@@ -214,8 +214,8 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at 50 repeated tokens, they look up what "
-        "followed before."
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: on average over 50 repeated tokens, most of "
+        "their weight is on what followed before."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(
@@ -252,7 +252,7 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
     assert (
-        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: at 50 repeated tokens, they look up what"
+        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: on average over 50 repeated tokens, most of"
         in words(test)
     )
     cells = tables(test)[0]
@@ -331,11 +331,12 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         trace(Config.of(REPEATED, layer=18, head=6)).weights[6],
         [*"#", *words_read, *words_read, *words_read],
     )
-    copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
+    copies = [
+        texts[key - 1] == texts[at] and key > 0 for at in range(26, 76) for key in [int(weights[at].argmax())]
+    ]  # the key before the one with the largest weight has the token of the query
     assert (
-        f"Of the 49 repeated words that have a next word, {sum(copies)} attend most to the word that followed an earlier copy."
-        in captions(test)
-        and sum(copies) == 48
+        f"Of the 50 repeated tokens, {sum(copies)} attend most to what followed an earlier copy." in captions(test)
+        and sum(copies) == 49
     )
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
@@ -556,12 +557,22 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     layer, head = cells["layer"][most], cells["head"][most]
     found = trace(Config.of("recorded:smollm2-code", layer=layer))
     copied = {int(query) for query in (pairs_of("induction", found.texts) or [[]])[0]}
+    assert f"Of the {len(copied)} repeated tokens, " in captions(test)
     others = [at for at in range(len(found.texts)) if at not in copied]
     share = format_percent(float(found.weights[head][others, 0].mean()))
     assert f"(**attention sink**): {share} of its weight on average." in words(test)
     assert ", and 7 of 12 rows from → on attend most to the number that comes next." in words(
         run(PAGE, {"source": "trained:sort"})
     )
+
+
+def test_rows_are_counted_whose_largest_weight_is_after_a_visible_copy_in_any_case():
+    mask, weights = torch.ones(5, 5, dtype=torch.bool).tril(), torch.eye(5)
+    weights[2, 1] = weights[4, 3] = 2
+    assert count_after_copies(weights, mask, ["A", "b", "a", "c", "a"]) == (2, 2)
+    assert count_after_copies(torch.eye(5), mask, ["A", "b", "a", "c", "a"]) == (0, 2)
+    assert count_after_copies(weights, mask.triu(-1), ["A", "b", "a", "c", "a"]) == (2, 2)
+    assert count_after_copies(weights, mask.triu(), ["A", "b", "a", "c", "a"]) == (0, 0), "no row sees such a key"
 
 
 def test_of_a_very_short_text_no_head_is_said_to_attend_to_no_kind_of_token():

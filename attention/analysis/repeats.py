@@ -53,11 +53,15 @@ def repeat_starts(texts: Sequence[str]) -> list[int]:
     return []
 
 
-def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int, int]:
-    """Returns at how many of the tokens that have occurred before the largest weight is on a copy of the next token."""
-    places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
-    right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
-    return right, len(places)
+def count_after_copies(
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], texts: Sequence[str]
+) -> tuple[int, int]:
+    """Returns of how many queries the largest weight is on what followed an earlier copy, and how many see such a key."""
+    after = torch.zeros_like(mask)
+    after[heads.induction_pairs(*heads.same_token_pairs(texts))] = True
+    after &= mask
+    right = after.gather(-1, weights.argmax(-1, keepdim=True))
+    return int(right.sum()), int(after.any(-1).sum())
 
 
 def next_places(texts: Sequence[str], sign: str) -> Pairs:

@@ -17,10 +17,12 @@ WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} 
 WEIGHT_PART = "{first} puts {most} of its weight{where} on {keys}: the most of {heads}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
-    "{count} of {heads} act as induction heads here: at {again} repeated {unit}{s}, they look up what followed before."
+    "{count} of {heads} act as induction heads here: on average over {again} repeated {unit}{s}, most of their weight is on "
+    "what followed before."
 )
 INDUCTION_ONE = (
-    "1 of {heads} acts as an induction head: {best}. At {again} repeated {unit}{s}, it looks up what followed before."
+    "1 of {heads} acts as an induction head: {best}. On average over {again} repeated {unit}{s}, {most} of its weight is on "
+    "what followed before."
 )
 CHANGED = {  # before a finding, if settings are not those of the model
     "mask": "With this mask, {finding}",
@@ -202,7 +204,7 @@ DIAGONALS = {  # by how often the text occurs
     3: "Diagonals: what followed each copy, one and two repeats back.",
 }
 USE = "In real text, such heads continue a name or phrase that came before (Olsson et al. 2022)."
-COPIES = "Of the {places} repeated words that have a next word, {right} attend most to the word that followed an earlier copy."
+COPIES = "Of the {places} repeated {unit}s, {right} attend most to what followed an earlier copy."
 WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
 PLACE = "**{head}**  \n{statistic} · {place}"
 HIGHEST, LOWEST, NTH = "highest of {count}", "lowest of {count}", "{nth} of {count}"  # by the statistic of the map

@@ -283,7 +283,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     if said := " ".join(filter(None, (seen, copies.lines_sentence(config)))):
         st.caption(said)
     if not unsaid and (isinstance(pair, Copy) or needs_copies(role)) and (said := copies.copies_sentence(config)):
-        st.caption(said, help=copies.copies_help(config) if needs_copies(role) else None)
+        st.caption(said, help=copies.copies_help(config) or None)
     several = len(layers(config.source)) > 1
     next_step.page_link(
         "heads", text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS, to_query(config)

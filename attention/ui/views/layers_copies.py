@@ -8,9 +8,9 @@ from attention.analysis.head_numbers import FIRST_EXAMPLE, example_pairs
 from attention.analysis.repeats import (
     Copy,
     Largest,
+    count_after_copies,
     largest_weight,
     next_places,
-    next_words,
     repeat_starts,
     strongest_copy,
 )
@@ -23,6 +23,7 @@ from attention.sources.providers import distributes, tokens, unit
 from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.text import layers as text
+from attention.ui.views.known_metrics import is_rare
 
 SIGN = "→"  # in the texts of a task: the answer comes after it
 LARGEST = "greatest"  # the statistic of which every head has an example
@@ -171,12 +172,13 @@ def text_sentence(config: Config) -> str:
 
 
 def copies_sentence(config: Config) -> str:
-    """How often the head's largest weight is on the next word, in the text that repeats; "" of other sources."""
-    if config.source != next_step.REAL:
+    """How often the head's largest weight is on what followed an earlier copy; "" if few tokens have one."""
+    texts = tokens(config).texts
+    if config.tokens > MOST or is_rare("induction", texts):
         return ""
-    weights, texts = results.heads.trace(config).weights[config.head], tokens(config).texts
-    right, places = next_words(weights, texts)
-    return text.COPIES.format(right=right, places=places)
+    found = results.heads.trace(config)
+    right, places = count_after_copies(found.weights[config.head], found.mask, texts)
+    return text.COPIES.format(right=right, places=places, unit=unit(config)) if places > 1 else ""
 
 
 def copies_help(config: Config) -> str:
