@@ -136,10 +136,13 @@ ALL_HEADS = "these {count:,} heads"
 HEADS_OF_SOME = "these {count:,} heads (from {layers} of {all} layers)"
 HEADS_OF_SEVERAL = "these {count:,} heads (from {layers} layers)"  # if it is not known how many the model has
 RECORDED = "The other layers of the model are not recorded."
-RECORDED_OF = "Recorded: {count} layers of {model}{why}."
-CHOSEN = ", chosen because some of their heads have a clear role"
+RECORDED_OF = "Recorded: {count} layers of {model}."
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
-GAPS = "Double lines: layers not shown."
+GAPS = "Double lines: layers in between are not shown."
+ROWS_CHOSEN = (
+    "Rows: {count} of {depth} layers, chosen because some of their heads have a clear role; "
+    "double lines: others in between."
+)
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"

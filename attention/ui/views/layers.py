@@ -95,7 +95,7 @@ def view(config: Config) -> None:
         if said:
             counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
             told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
-            said = " ".join(filter(None, (said, counted, told, layers_sentences.gaps_sentence(config))))
+            said = " ".join(filter(None, (said, layers_sentences.gaps_sentence(config), counted, told)))
             st.caption(said, help=layers_sentences.caption_help(config, found))
         if not alone:
             _offer_higher(config, found)

@@ -23,7 +23,7 @@ from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
-from attention.ui.views.head_names import head_title, heads_phrase
+from attention.ui.views.head_names import head_title, heads_phrase, model_depth
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
 
 SEEN_BY_ALL = (
@@ -268,8 +268,10 @@ def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def gaps_sentence(config: Config) -> str:
-    """What the double lines of the map are; "" if it has none."""
-    return text.GAPS if left_out(layers(config.source)) else ""
+    """What the double lines of the map are, and of a recording why it has these layers; "" if it has none."""
+    numbers, depth = layers(config.source), model_depth(config)
+    said = text.ROWS_CHOSEN.format(count=len(numbers), depth=depth) if depth else text.GAPS
+    return said if left_out(numbers) else ""
 
 
 def rows_sentence(config: Config) -> str:
@@ -283,12 +285,11 @@ def rows_sentence(config: Config) -> str:
 
 
 def recorded_sentence(config: Config) -> str:
-    """Which layers of the model are recorded, and why, as Markdown; "" if it has no others."""
+    """Which layers of the model are recorded, as Markdown; "" if it has no others."""
     if not _leaves_layers_out(config):
         return ""
-    model, why = model_run.reader(config.source), text.CHOSEN if config.source.startswith("recorded:") else ""
-    count = len(layers(config.source))
-    said = text.RECORDED_OF.format(count=count, model=escape(model.model), why=why) if model else ""
+    model, count = model_run.reader(config.source), len(layers(config.source))
+    said = text.RECORDED_OF.format(count=count, model=escape(model.model)) if model else ""
     return f"{said} {text.RECORDED}".lstrip()
 
 
