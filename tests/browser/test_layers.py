@@ -57,9 +57,7 @@ def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
 def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_on_heads(visit):
     tab = visit(f"layers?source={quote(SOURCE)}")
     cell(tab, 18, 6).click()
-    expect(
-        tab.page.get_by_text("Layer 18, head 6 attends to what followed an earlier copy of the token")
-    ).to_be_visible()
+    expect(tab.page.get_by_text("It attends to what followed an earlier copy of the token")).to_be_visible()
     for fold in ("Two statistics compared", "Similar heads"):
         tab.page.locator("summary", has_text=fold).click()
     for key, layer, head in ((".st-key-numbers-compared", 11, 1), (".st-key-map-of-heads", 18, 7)):

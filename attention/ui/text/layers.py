@@ -177,7 +177,7 @@ HEADS_OF_LAYERS = "{count:,} heads, {heads} in each of {layers} layers{which},"
 SOME_LAYERS = " ({layers} of its model)"
 OF_SOURCE = " of “{source}”"
 CROSS = " that attend to {keys:,} of another sequence"
-DOES = "**{head}** {role}"
+DOES, IT_DOES = "**{head}** {role}", "It {role}"  # the second below the name of the head
 PUTS = "puts {value} of its weight{where} on {keys}."
 OVERALL = "{puts} Overall, it {role}"  # of a head with another role, which is a mean over other queries
 RESTS = (
@@ -206,7 +206,7 @@ DIAGONALS = {  # by how often the text occurs
     2: "Diagonal: what followed the earlier copy.",
     3: "Diagonals: what followed each copy, one and two repeats back.",
 }
-USE = "In real text, such heads continue a name or phrase that came before (Olsson et al. 2022)."
+USE = "Such heads let a model continue a name that it has read before."
 COPIES = "Of the {places} repeated {unit}s, {right} attend most to what followed an earlier copy."
 WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
 PLACE = "**{head}**  \n{statistic} · {place}"

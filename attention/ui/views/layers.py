@@ -40,7 +40,7 @@ from attention.ui.views.pinned_sides import has_layer_difference
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
-HEIGHT = 444  # pixels of the selected head with its axes: its square has 360, or as many as its column has room for
+HEIGHT = 416  # pixels of the selected head with its axes: its square has 332, or as many as its column has room for
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
 MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
@@ -162,13 +162,14 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     order = sorted(held, key=held.__getitem__, reverse=True)
     title = head_title(config, here).capitalize()
+    about = None if questions.unsaid(config) else _means(found[config.layer], config)
     with st.container(key="head-stepper", horizontal=True, vertical_alignment="center", gap="small"):
         if here not in order or maps.absent(config, found) or questions.unsaid(config):
-            st.markdown(f"**{title}**")
+            st.markdown(f"**{title}**", help=about)
             return
         at = order.index(here)
         said = layers_sentences.metric_text(config, found, held[here])
-        st.markdown(text.PLACE.format(head=title, statistic=said, place=place_text(at + 1, len(order))))
+        st.markdown(text.PLACE.format(head=title, statistic=said, place=place_text(at + 1, len(order))), help=about)
         with st.container(horizontal=True, width="content", gap="small"):
             for label, to, shortcut, help in (
                 (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
@@ -246,17 +247,24 @@ def _heads_text(config: Config) -> str:
     )
 
 
-def role_text(config: Config, role: Role | None, puts: str = "", rests: str = "") -> str:
-    """What the selected head does, and how often it does so on other texts, as Markdown.
+def named_role(config: Config, role: Role | None) -> str:
+    """The selected head and what it does, as Markdown."""
+    return text.DOES.format(
+        head=head_title(config, (config.layer, config.head)).capitalize(), role=role_text(config, role)
+    )
 
-    First what it `puts` somewhere, and whether it `rests` on the first token otherwise.
+
+def role_text(config: Config, role: Role | None, puts: str = "", rests: str = "", known: str = "") -> str:
+    """What the selected head does, without its name, and how often it does so on other texts, as Markdown.
+
+    First what it `puts` somewhere, and whether it `rests` on the first token otherwise. `known`: a mean that is said already.
     """
     none = puts or (text.CROSS_ROLE if config.is_cross else layers_sentences.no_role(config))
     none = none if puts or distributes(config) else results.heads.no_role(config).says
-    called = head_title(config, (config.layer, config.head)).capitalize()
-    says = escape(role.says) if role else none
+    says = escape(role.says.replace(f": {known}{text.MEAN_WEIGHT}", ".")) if role else none
     says = rests or (text.OVERALL.format(puts=puts, role=says) if role and puts else says)
-    return f"{text.DOES.format(head=called, role=says)} {role_note(config, role, bool(rests))}".rstrip()
+    use = text.USE if needs_copies(role) else ""
+    return " ".join(filter(None, (says, use, role_note(config, role, bool(rests)))))
 
 
 def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None, counted_by: str) -> None:
@@ -267,8 +275,10 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     _stepper(config, found)
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
-    does = role_text(config, role, *layers_sentences.puts_sentences(config, found))
-    st.markdown(UNSAID if unsaid else does, help=None if unsaid else _means(layer, config))
+    name = maps.number(config, found)
+    known = maps.value_text(config, found, maps.cells(name, found).get((config.layer, config.head), 0.0))
+    does = role_text(config, role, *layers_sentences.puts_sentences(config, found), known)
+    st.markdown(UNSAID if unsaid else text.IT_DOES.format(role=does))
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if pair:
         shown = replace(shown, query=pair.query)

@@ -182,15 +182,14 @@ def copies_sentence(config: Config) -> str:
 
 
 def copies_help(config: Config) -> str:
-    """Where new words of the text that repeats attend to, if that is the first token, and of what use such heads are."""
+    """Where new words of the text that repeats attend to, if that is the first token; otherwise ""."""
     if config.source != next_step.REAL:
         return ""
     weights, texts = results.heads.trace(config).weights[config.head], tokens(config).texts
     share = float(weights[1 : len(WORDS.split()) + 1, 0].mean())  # of the first occurrence of each word
-    sink = (
+    return (
         text.WITHOUT_COPY.format(share=format_percent(share), first=format_token(texts[0], 0)) if share >= SINK else ""
     )
-    return " ".join(filter(None, (sink, text.USE)))
 
 
 def shape_sentence(config: Config, pair: Copy | Largest | None) -> str:

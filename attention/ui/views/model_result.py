@@ -41,7 +41,7 @@ from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_switches as switches
 from attention.ui.views.head_names import head_title
-from attention.ui.views.layers import role_text
+from attention.ui.views.layers import named_role
 
 SIDE = 320  # pixels of the picture of a head without words
 MAP = 368  # maximum side in pixels of the map of a head with words: it ends above the fold, as the map beside it does
@@ -286,7 +286,7 @@ def _selected_head(
     else:
         _sentence_head(config, pair, "map", side)
     if pair is None:
-        st.caption(role_text(config, role))
+        st.caption(named_role(config, role))
         return
     note = role_note(config, role)
     if role and note:
