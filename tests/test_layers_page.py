@@ -655,7 +655,19 @@ def test_a_map_with_another_statistic_than_the_usual_one_says_why():
     assert ": the map shows" not in captions(run(PAGE, {"source": REPEATED}))
     assert ": the map shows" not in captions(run(PAGE, {"source": STREET, "layer_map": "first"})), "it was chosen"
     few = captions(run(PAGE, {"source": STREET}))
-    assert "Too few tokens occur twice for “induction”: the map shows “first token”." in few
+    assert "“induction” needs 5 tokens that occurred before, and this text has 1: the map shows “first token”." in few
+
+
+def test_a_word_that_the_tokenizer_splits_in_one_place_alone_is_named(monkeypatch):
+    found: Any = {0: SimpleNamespace(numbers={"induction": [0.1], "first": [0.9]}, roles=[None])}
+    monkeypatch.setattr(maps, "number", lambda config, found: "first")
+    for read, said in (("Harry was . Harry", ""), ("H ·arry was . Harry", " splits one “Harry” into “H” and “·arry”.")):
+        texts = ("[start]", *read.split(), "was")
+        for views in (maps, layers_sentences):
+            monkeypatch.setattr(views, "tokens", lambda config, texts=texts: SimpleNamespace(texts=texts, line="x"))
+        assert (
+            layers_sentences.fallback(Config.of(STREET, layer_map="auto"), found).partition(" The tokenizer")[2] == said
+        )
 
 
 def test_the_selected_head_begins_with_the_statistic_of_the_map_and_then_has_its_role():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs, separates
 from attention.config import Config
 from attention.heads import TokenMetric
+from attention.recorded.models import GOES_ON
 from attention.sources.providers import distributes, tokens
 
 AGAIN = {"induction", "duplicate", "preceding"}  # statistics of tokens that have occurred before
@@ -52,6 +53,25 @@ def repeats_run(texts: Sequence[str]) -> bool:
 def is_rare(name: str, texts: Sequence[str]) -> bool:
     """Whether a statistic is about tokens that occurred before, and too few did for it to describe a head."""
     return name in AGAIN and repeats(texts) < ENOUGH
+
+
+def split_word(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """A word that is one token in one place and several in another, and these tokens; "" and [] if there is none.
+
+    >>> split_word(["H", "·arry", "saw", "Harry"])
+    ('Harry', ['H', '·arry'])
+    """
+    words: list[list[str]] = []
+    for text in texts:
+        if words and text.startswith(GOES_ON) and text != GOES_ON:
+            words[-1].append(text)
+        else:
+            words.append([text])
+    for parts in words:
+        word = "".join(part.removeprefix(GOES_ON) for part in parts)
+        if len(parts) > 1 and word in texts:
+            return word, parts
+    return "", []
 
 
 def not_in_text(texts: Sequence[str]) -> set[str]:

@@ -17,14 +17,14 @@ from attention.heads import mean_weight_on
 from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
-from attention.ui.markdown import escape
+from attention.ui.markdown import escape, join_words
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.head_names import head_title, heads_phrase, model_depth
-from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats
+from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats, split_word
 
 SEEN_BY_ALL = (
     "first",
@@ -174,7 +174,11 @@ def fallback(config: Config, found: Mapping[int, Layer]) -> str:
         why = "rare"
     elif why == "low" and max(maps.cells(usual, found).values()) > maps.HIGH:
         why = "few"
-    return text.FALLBACK[why].format(usual=EVERY[usual].label.lower(), shown=EVERY[shown].label.lower())
+    word, parts = split_word(texts)
+    split = text.SPLIT_WORD.format(word=word, parts=join_words([f"“{part}”" for part in parts])) if word else ""
+    usual, shown = (EVERY[name].label.lower() for name in (usual, shown))
+    said = text.FALLBACK[why].format(usual=usual, shown=shown, enough=ENOUGH, count=repeats(texts), split=split)
+    return f"{said[0].upper()}{said[1:]}"
 
 
 def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
