@@ -33,6 +33,7 @@ from attention.training.tasks import TASKS
 from attention.ui import provenance, results
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import gestures, page
+from attention.ui.session.role_note import role_note
 from attention.ui.session.visit_state import VisitState
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
@@ -311,7 +312,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     assert len(words_read) == len(set(words_read)) == 25 and TIMES == 3, "as the page says"
     header = selected_head(test)
     assert header["head"] == 6 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
-    assert header["colors"] == "linear" and "other short texts" not in words(test)
+    assert header["colors"] == "linear" and "short texts" not in words(test)
     marks, read = header["marks"], ["#", *words_read * TIMES]
     query, key = marks["pair"]
     assert marks["starts"] == [0, 26, 51] and header["query"] == query
@@ -550,7 +551,7 @@ def test_if_no_head_is_high_the_headline_says_what_the_first_of_them_does():
     )
     assert re.search(
         rf"puts {cells['value'][most]:.1%} of its weight, for the .* At all other tokens, it rests on the first token .* "
-        r"It also attends to the first token on \d+ of 200 other short texts",
+        r"It also attends to the first token on \d+ of the app’s 200 short texts",
         words(test),
     )
     layer, head = cells["layer"][most], cells["head"][most]
@@ -1043,3 +1044,11 @@ def test_the_caption_of_a_weight_says_what_uniform_weights_would_put():
 def test_the_badge_of_a_model_trained_here_names_the_task_alone():
     said = provenance.beside(Config.of("trained:sort")).replace("\\", "")
     assert said.startswith(":green-badge[Trained in this app") and said.endswith(" · sort]")
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "said"), [(1, 3, ", on only 40 of them."), (16, 1, "On 164 of the app’s 200")]
+)
+def test_a_role_that_a_head_has_on_few_texts_is_not_said_to_be_its_role(layer, head, said):
+    config = Config.of(REPEATED, layer=layer, head=head)
+    assert said in role_note(config, None) and ("has the role" in role_note(config, None)) is ("only" not in said)

@@ -139,7 +139,7 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
         f"this for {int((one > 0.5).sum())} of the 16 tokens, the second for {int((two > 0.5).sum())}."
     )
     assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
-    assert "of 200 other short texts. Where “it” attends in those texts was not tested." in page_text(test)
+    assert "of the app’s 200 short texts. Where “it” attends in those texts was not tested." in page_text(test)
     assert (
         "**Layer 3, head 1**: “it” puts 67.7% on “animal”. With “wide” in place of “tired”, where “it” means the street, "
         "“animal” gets 28.1%, “street” 12.1%, and [CLS], which the model adds, 32.6%." in page_text(test)

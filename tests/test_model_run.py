@@ -122,7 +122,7 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
 def test_a_role_of_a_real_model_says_how_often_it_holds():
     """The stand-in has the name of a model that was surveyed, so its heads get the numbers of that survey."""
     shown = open_page("heads", **RIVERS)
-    said = "This head has the same role, “one back”, on 199 of 200 other short texts"
+    said = "This head has the same role, “one back”, on 199 of the app’s 200 short texts"
     assert any(said in each.help for each in open_page("heads", **RIVERS | {"layer": "0"}).markdown)
     assert any("short texts" in each.help for each in shown.markdown) and "short texts" not in page_text(shown)
     assert not any("short texts" in each.help for each in open_page("heads").markdown)

@@ -33,10 +33,12 @@ def role_note(config: Config, role: Role | None, rests: bool = False) -> str:
         return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(
             name=_role_label(role.name), many=many, texts=texts
         )
+    texts = len(survey.tokens)
     for name, _ in survey.role_counts(config.layer, config.head)[:1]:
         many = survey.count(config.layer, config.head, name)
-        return text.OTHERWISE.format(name=_role_label(name), many=many, texts=len(survey.tokens))
-    return text.NEVER.format(texts=len(survey.tokens))
+        said = text.OTHERWISE if 2 * many >= texts else text.OTHERWISE_FEW
+        return said.format(name=_role_label(name), many=many, texts=texts)
+    return text.NEVER.format(texts=texts)
 
 
 def _role_label(name: str) -> str:

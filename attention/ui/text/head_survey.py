@@ -1,10 +1,11 @@
 """The words of what a head does over many texts."""
 
-HOLDS = "This head has the same role, “{name}”, on {many} of {texts} other short texts."
-HOLDS_FEW = "This head has this role, “{name}”, on only {many} of {texts} other short texts."
-RESTS = "It also attends to the first token on {many} of {texts} other short texts (role “{name}”)."
-OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{name}”."
-NEVER = "This head follows no single pattern on any of {texts} other short texts."
+HOLDS = "This head has the same role, “{name}”, on {many} of the app’s {texts} short texts."
+HOLDS_FEW = "This head has this role, “{name}”, on only {many} of the app’s {texts} short texts."
+RESTS = "It also attends to the first token on {many} of the app’s {texts} short texts (role “{name}”)."
+OTHERWISE = "On {many} of the app’s {texts} short texts, this head has the role “{name}”."
+OTHERWISE_FEW = "Its most frequent role on the app’s {texts} short texts is “{name}”, on only {many} of them."
+NEVER = "This head follows no single pattern on any of the app’s {texts} short texts."
 ROLE_NAMES = {"nearby": "nearby: within five tokens"}  # of roles whose short name needs a definition
 NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, both on hover
 NAMED_LONG = "{name}, on {many} of {texts} short texts"

@@ -7,7 +7,7 @@ FINDINGS = {  # of statistics that are no weight on some keys
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
     "greatest": "Of {heads}, {best} is the most focused: the largest weight of a row is {most} on average.",
     "even": "Of {heads}, {best} is closest to uniform weights: {most} of its weight overlaps with them.",
-    "effective_rank": "Of {heads}, {best} has the most varied rows: they span about {most}.",
+    "effective_rank": "Of {heads}, the rows of {best} differ most from one another: they span about {most}.",
     "distance": "{first} looks farthest of {heads}: on average, {most} from query to key{sink}.",
 }
 SINK = ", as it attends to the first token"
@@ -93,7 +93,7 @@ WHOLE_ROWS = {  # how to see a statistic of rows in the map
     "entropy_share": "The closer a row is to uniform weights, the higher its normalized entropy.",
     "effective_keys": "The wider the weight of a row is spread, the more effective keys it has.",
     "even": "The closer a row is to uniform weights, the higher its uniformity.",
-    "effective_rank": "The more the rows differ from one another, the higher the effective rank.",
+    "effective_rank": "The more rows differ, the higher the effective rank: on a diagonal, each has another key.",
     "distance": "The farther shaded cells are from the diagonal, the larger the distance.",
 }
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
