@@ -8,6 +8,7 @@ import math
 import re
 import struct
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from functools import partial
 from time import sleep
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
 from attention.charts.layers import USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
+from attention.fitting import training_steps
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
@@ -592,6 +594,18 @@ def test_auto_stays_at_induction_if_a_passage_comes_again_and_its_diagonal_is_pl
     assert maps.number(Config.of(REPEATED), found) == "first"
     found[0].numbers |= {"first": [0.4, 0.4]}
     assert maps.number(Config.of(REPEATED), found) == "greatest"
+
+
+@pytest.mark.parametrize("source", ["trained:induction", "trained:reverse"])
+def test_at_each_step_of_a_training_the_colours_are_those_of_its_last_step(source):
+    found = {step: results.layers.layers(Config.of(source, training_step=step)) for step in training_steps(source)}
+    configs = [Config.of(source, training_step=step) for step in found]
+    auto = {maps.number(config, found[config.training_step]) for config in configs}
+    assert auto == {"induction" if source == "trained:induction" else "preceding"}
+    for name in (*auto, "entropy"):
+        held = {step: maps.cells(name, layers) for step, layers in found.items()}
+        assert len({maps.ends(name, config, held[config.training_step]) for config in configs}) == 1
+    assert maps.number(replace(configs[0], layer_map="first"), found[0]) == "first", "it was chosen"
 
 
 def test_a_run_that_occurs_again_within_a_text_makes_a_high_head_worth_opening_on(monkeypatch):

@@ -6,8 +6,9 @@ at a time, so that no more of them are started after the user has changed a sett
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from attention.comparison.head_changes import compare_sides
 from attention.comparison.sides import side_of
 from attention.config import Config
 from attention.fitting import layers as every_layer
+from attention.fitting import training_steps
 from attention.runtime.executors import Task
 from attention.sources.providers import built_rules, distributes, unit
 from attention.tables.rows import values, without_distributions
@@ -68,6 +70,15 @@ def layers(config: Config) -> dict[int, Layer]:
             found[each.layer] = works[0].result()
     slot.empty()
     return found
+
+
+def last_step(config: Config, found: Mapping[int, Layer]) -> tuple[Config, Mapping[int, Layer]]:
+    """The config at the last training step of its source, and its layers; both as given if it is there."""
+    step = training_steps(config.source)[-1]
+    if config.training_step == step:
+        return config, found
+    config = replace(config, training_step=step)
+    return config, {each.layer: _layer.begin(each).result() for each in _each(config)}
 
 
 def compared_layers(config: Config) -> tuple[int, ...]:

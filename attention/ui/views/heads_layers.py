@@ -14,7 +14,7 @@ from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described
 from attention.analysis.repeats import repeat_starts
 from attention.charts import layers as chart
 from attention.config import Config
-from attention.fitting import layers
+from attention.fitting import layers, training_steps
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_mean, format_percent, format_short_percent
@@ -83,10 +83,12 @@ def number(config: Config, found: Mapping[int, Layer]) -> str:
 
     Auto is the usual one if some head is high on it; one about copies only if it describes a head (`tells_of_copies`).
     Otherwise it is one on which a head is high, or how focused the heads are, as in a very short text, whose token before is
-    often the first one.
+    often the first one. At any step of a training, auto is that of the last step.
     """
     if config.layer_map in EVERY:
         return config.layer_map
+    if found:
+        config, found = results.layers.last_step(config, found)
     usual = usual_metric(config)
     if not found:
         return usual
@@ -177,14 +179,24 @@ def ends(name: str, config: Config, held: Cells) -> tuple[float, float]:
     """The ends of the colours: those of the values of a statistic with a unit, at least a tenth apart; otherwise 0 and 1.
 
     Colours of shares end at the first of `ENDS` that no value is above, so that a map of small shares is not pale.
+    At a training, the ends are the same at each step.
     """
-    if EVERY[name].unit and (known := [value for value in held.values() if isfinite(value)]):
+    if spans_values(name, config) and (known := [value for value in held.values() if isfinite(value)]):
         low, most = round(10 * min(known)), round(10 * max(known))  # as the cells are labelled
         return low / 10, max(most, low + 1) / 10
-    if is_share(name, config) and held:
+    if is_share(name, config) and held and not _has_steps(config):
         most = max(held.values())
         return 0.0, next((end for end in ENDS if most <= end), most)
     return 0.0, max(top(EVERY[name], config.tokens), *held.values(), 0.0)
+
+
+def spans_values(name: str, config: Config) -> bool:
+    """Whether the colours span the values of the heads."""
+    return bool(EVERY[name].unit) and not _has_steps(config)
+
+
+def _has_steps(config: Config) -> bool:
+    return len(training_steps(config.source)) > 1
 
 
 def digits(described: Described) -> int:

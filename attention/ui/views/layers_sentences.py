@@ -224,7 +224,7 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
         return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=where, uniform=uniform)
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
-    return f"{said} {text.COLOURS_SPAN}" if EVERY[name].unit else said
+    return f"{said} {text.COLOURS_SPAN}" if maps.spans_values(name, config) else said
 
 
 def uniform_weight(name: str, config: Config) -> float:
