@@ -412,8 +412,26 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     if most < copies_of.WEAK:
         assert marks["says"].startswith(instead), "too little for an example"
         return
-    assert marks["says"].startswith("Framed: ") and tuple(marks["pair"]) in alone
+    if not marks["pair"]:  # another weight of the row is larger
+        assert not marks["says"].startswith("Framed: ") and ", but " in marks["says"]
+        return
+    at, key = marks["pair"]
+    assert marks["says"].startswith("Framed: ") and (at, key) in alone
+    assert float(found.weights[0, at, key]) == float(found.weights[0, at].max())
     assert f"puts {format_percent(most)} on" in marks["says"]
+
+
+def test_a_weight_that_is_not_the_largest_of_its_row_has_no_frame_and_the_larger_one_is_named():
+    config = Config.of("trained:induction", layer=1, head=2, training_step=0)
+    pair, weights = copies_of.example(config, "induction"), trace(config).weights[2]
+    assert pair
+    (most, key), read, drawn = weights[pair.query].max(-1), trace(config).texts, copies_of.marks(config, pair)
+    assert drawn and drawn.pair is None and float(most) > pair.weight
+    followed = f"puts {format_percent(pair.weight)} on “{read[pair.key]}” ({pair.key}), which followed"
+    assert (
+        f" {followed} “{read[pair.query]}” ({pair.key - 1}), but {float(most):.1%} on “{read[key]}” ({key})."
+        in drawn.says
+    )
 
 
 @pytest.mark.parametrize("source", [REPEATED, "recorded:minilm-street", "trained:majority", "trained:brackets"])
@@ -973,7 +991,7 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
     )
     seen = copies_of.shape_sentence(config, pair)
     assert f"From → on, {right} of {len(following)} rows attend most to the " in seen
-    assert drawn.says.endswith(", which comes next.")
+    assert (", which comes next." if drawn.pair else ", which comes next, but ") in drawn.says
     verdict = layers_sentences.no_role(config)
     assert f" in {right} of {len(following)} rows from → on" in verdict if right else verdict == text.NO_ROLE
     assert ("comes next: the rising diagonal." in seen) is (source == "trained:reverse" and 2 * right >= len(following))

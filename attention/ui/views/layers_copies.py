@@ -101,20 +101,27 @@ def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> M
         how = text.WHOLE_ROWS.get(statistic, "")
         return Marks(starts, None, how) if starts or how else None
     said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair)
-    return Marks(starts, (pair.query, pair.key) if pair.weight >= WEAK else None, said)
+    larger = _larger_text(config, pair)
+    if pair.weight >= WEAK and not larger:
+        return Marks(starts, (pair.query, pair.key), f"{text.FRAMED} {said}")
+    said = f"{said.removesuffix('.')}{larger or '.'}"
+    return Marks(starts, None, f"{said[0].upper()}{said[1:]}")
+
+
+def _larger_text(config: Config, pair: Copy | Largest) -> str:
+    """The largest weight of the row of a pair; "" if it is that of the pair, which then is an example of what the head does."""
+    trace, texts = results.heads.trace(config), tokens(config).texts or [""] * config.tokens
+    top = largest_weight(trace.weights[config.head], trace.mask, pair.query)
+    if not top or (most := format_percent(top.weight)) == format_percent(pair.weight) or top.key == pair.key:
+        return ""
+    return text.LARGER.format(weight=most, key=format_token(texts[top.key], top.key, "key"))
 
 
 def _example_text(config: Config, pair: Copy) -> str:
-    """The pair in words, which is framed unless its weight is too small for an example."""
+    """The pair in words."""
     texts = tokens(config).texts
     query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
-    said = text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
-    return _pair_sentence(said, pair.weight)
-
-
-def _pair_sentence(said: str, weight: float) -> str:
-    """A sentence about a pair that is framed unless its weight is small."""
-    return f"{text.FRAMED} {said}" if weight >= WEAK else f"{said[0].upper()}{said[1:]}"
+    return text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
 
 
 def _largest_text(config: Config, pair: Largest) -> str:
@@ -125,16 +132,13 @@ def _largest_text(config: Config, pair: Largest) -> str:
     place = "itself" if back == 0 else "first" if pair.key == 0 else "back" if back > 0 else "ahead"
     where = text.PLACES[place].format(count=abs(back), unit=unit(config), s="s" * (abs(back) != 1))
     if pair.is_next:
-        return _pair_sentence(
-            text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight)), pair.weight
-        )
-    said = (text.LARGEST_OF_ROW if pair.of_row else text.LARGEST).format(
+        return text.NEXT_IN_TASK.format(query=query, key=key, weight=format_percent(pair.weight))
+    return (text.LARGEST_OF_ROW if pair.of_row else text.LARGEST).format(
         query=query,
         weight=format_percent(pair.weight),
         key=key,
         where=where if tokens(config).line or back == 0 else "",
     )
-    return _pair_sentence(said, pair.weight)
 
 
 def task_rows(config: Config, head: int) -> dict[str, int | str]:
