@@ -64,7 +64,7 @@ def guess(test: AppTest):
 
 def reveal(test: AppTest, open_: bool = True):
     """The switch that reveals the answer, set."""
-    skips = [button for button in test.button if button.label == "Show the answer"]
+    skips = [button for button in test.button if button.label == "Reveal answer"]
     if open_ and skips:
         return skips[0].click()
     return next(toggle for toggle in test.toggle if toggle.label == "Reveal answer").set_value(open_)

@@ -64,7 +64,7 @@ def run(page: Path, query: dict[str, str], state: dict[str, bool] | None = None)
 
 def reveal(test: AppTest) -> AppTest:
     """Reveals the answer of the question, without a guess if there is none."""
-    skips = [button for button in test.button if button.label == "Show the answer"]
+    skips = [button for button in test.button if button.label == questions.REVEAL]
     return skips[0].click().run() if skips else answer_toggle(test).set_value(True).run()
 
 

@@ -91,7 +91,7 @@ def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
     """Draws the switch that reveals an answer, or before a guess a button that does without one; True once it is on."""
     shown = bool(page.widgets().get(key))
     if question.guesses and guess is None and not shown:
-        st.button(words.SKIP, on_click=_skip_guess, args=(key,), key=f"skip {key}", help=words.GUESS_FIRST)
+        st.button(words.REVEAL, on_click=_skip_guess, args=(key,), key=f"skip {key}", help=words.GUESS_FIRST)
         return False
     return st.toggle(words.REVEAL, shown, key=key)
 

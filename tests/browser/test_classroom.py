@@ -66,7 +66,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
 def test_words_of_a_stranger_do_nothing(visit):
     asked = CustomQuestion(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
     tab = visit(f"?ask={encode(asked)}")
-    tab.page.get_by_role("button", name="Show the answer", exact=True).click()
+    tab.page.get_by_role("button", name="Reveal answer", exact=True).click()
     answer = tab.page.get_by_test_id("stAlert")
     expect(answer).to_contain_text("smile")
     main = tab.page.get_by_test_id("stMain")

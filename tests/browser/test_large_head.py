@@ -67,7 +67,7 @@ def test_a_question_about_a_row_shows_the_head_without_its_weights(visit, theme)
     expect(head).to_contain_text(said)
     expect(head.get_by_role("button", name="PNG")).to_be_hidden()
     expect(tab.page.get_by_role("combobox", name="Colour scale")).to_have_count(0)
-    tab.page.get_by_role("button", name="Show the answer", exact=True).click()
+    tab.page.get_by_role("button", name="Reveal answer", exact=True).click()
     expect(tab.page.get_by_test_id("heads-grid")).to_be_visible()
     expect(tab.page.get_by_role("combobox", name="Colour scale")).to_be_visible()
 

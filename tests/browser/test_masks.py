@@ -225,7 +225,7 @@ def test_a_question_opens_on_a_click(visit):
     tab = visit("masks?predict=mask&mask=strided")
     tab.page.get_by_text("How many keys are visible to query 17?").wait_for()
     assert tab.page.locator(GALLERY).count() == 0
-    tab.page.get_by_role("button", name="Show the answer", exact=True).click()
+    tab.page.get_by_role("button", name="Reveal answer", exact=True).click()
     used_card(tab, predict="mask", mask="strided")
     tab.page.get_by_role("button", name="End question").click()
     used_card(tab, mask="strided")

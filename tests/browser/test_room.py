@@ -55,7 +55,7 @@ def test_a_class_takes_a_lesson_of_two_questions_in_a_room(chromium):
         expect(bars.get_by_test_id("stProgress").nth(1)).to_contain_text("the one before 1")
         assert "One back." not in student.content()
 
-        teacher.get_by_role("button", name="Show the answer", exact=True).click()
+        teacher.get_by_role("button", name="Reveal answer", exact=True).click()
         expect(student.get_by_test_id("stAlert")).to_contain_text("One back.")
         expect(student.get_by_test_id("stAlert")).to_contain_text("Right")
         expect(student.get_by_role("button", name="itself")).to_have_count(0)

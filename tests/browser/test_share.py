@@ -94,7 +94,7 @@ def test_a_printed_answer_is_on_a_page_of_its_own(visit):
     asked = CustomQuestion("Which word?", ("boat", "river"), "river", "Because.", hides=False)
     tab = visit(f"heads?ask={encode(asked)}")
     page = tab.page
-    page.get_by_role("button", name="Show the answer", exact=True).click(timeout=30_000)
+    page.get_by_role("button", name="Reveal answer", exact=True).click(timeout=30_000)
     expect(page.get_by_test_id("stAlert")).to_contain_text("Because.")
     tab.still()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -255,7 +255,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
         tab.page.get_by_text("This link asks a question").wait_for()
         painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
-    tab.page.get_by_role("button", name="Show the answer", exact=True).click()
+    tab.page.get_by_role("button", name="Reveal answer", exact=True).click()
     tab.page.locator('[data-testid="matrices"]').wait_for()
     open_page(tab.page, "Heads")
     tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()
