@@ -836,7 +836,7 @@ def test_the_table_has_a_sentence_for_every_head():
 def test_the_table_begins_with_the_heads_that_have_the_largest_values_of_the_map():
     found, known = results.layers.layers(Config.of(REPEATED)), ["previous", "entropy", "induction"]
     table = layers_table.columns(found, known, [*range(54)], "induction", {"previous", "induction"})
-    assert [*table] == ["layer", "head", "induction", "holds", "does", "previous", "entropy"]
+    assert [*table] == ["layer", "head", "induction", "does", "holds", "previous", "entropy"]
     assert table["induction"] == sorted(table["induction"], reverse=True) and 85 < table["induction"][0] < 100
     for at, (layer, head) in enumerate(zip(table["layer"], table["head"], strict=True)):
         numbers = found[layer].numbers

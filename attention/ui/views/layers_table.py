@@ -32,7 +32,7 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
-WIDE, COUNT = 600, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
+WIDE, COUNT = 600, 180  # pixels of the column of sentences, in which the longest has room, and of the number of texts
 FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
@@ -60,7 +60,7 @@ def _table(config: Config) -> None:
 def columns(
     found: Found, known: list[str], holds: list[int | None], first: str = "", shares: Collection[str] = ()
 ) -> dict[str, list[Any]]:
-    """The columns: layer, head, on how many texts it has its role, if that is known, what it does, and these statistics.
+    """The columns: layer, head, what it does, on how many texts it has this role, if that is known, and these statistics.
 
     `first`: the statistic that is beside the head, and by which heads are sorted, largest first. `shares`: those in percent.
     """
@@ -76,9 +76,9 @@ def columns(
         name: [_value(found[layer].numbers[name][head], name in shares) for layer, head in heads] for name in known
     }
     told |= {first: values[first]} if first in known else {}
+    told["does"] = [_does(found[layer], head, first) for layer, head in heads]
     if holds:
         told["holds"] = holds
-    told["does"] = [_does(found[layer], head, first) for layer, head in heads]
     return told | values
 
 
