@@ -365,6 +365,17 @@ def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_
                 assert found == weight or weight in ("under 0.1%", "over 99.9%"), (sentence, query)
 
 
+def test_the_reason_for_the_root_is_said_and_a_scale_is_a_button_that_says_what_it_does():
+    test = visit({ENTRY: "step.weigh"})
+    assert "the sum would typically be about √32 ≈ 5.7, not 32: they partly cancel." in words(test)
+    labels = {scale: test.button(key=f"scale {scale}").label for scale in SCALES}
+    assert labels == {"none": "none · over 99.9%", "1/sqrt(d_head)": "1/√32 · 70.7%", "1/d_head": "1/32 · 15.6%"}
+    test.button(key="scale none").click().run()
+    assert test.selectbox(key="story_scale").value == "none" and "largest weight, **over 99.9%**" in words(test)
+    alone = words(visit({ENTRY: "step.weigh~mask.causal~query.0"}))
+    assert "saturated" not in alone, "a single visible key has all of the weight at any scale"
+
+
 def places(number: str) -> int:
     """The decimal places of a number."""
     return len(number.partition(".")[2])
@@ -376,8 +387,8 @@ def test_exponentials_of_too_many_digits_are_left_out():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    assert "With equal scores, each of the 6 tokens would get 16.7%." in words(causal)
-    assert "With equal scores, each of the 11 tokens would get 9.1%." in words(usual)
+    assert "Largest weight of “bank” per scale; uniform: 16.7%." in words(causal)
+    assert "uniform: 9.1%. **none:** saturated. **1/32:** nearly uniform." in words(usual)
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]

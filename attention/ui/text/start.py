@@ -86,17 +86,19 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
-    "Each token is a vector. Learned matrices turn it into a **query** q, what it looks for, and a **key** k, what it offers. "
-    "The **score** of two tokens is q · k{scaling} {softmax}"
+    "Learned matrices turn the vector of a token into a **query** q, what it looks for, and a **key** k, what it offers. "
+    "Their **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 )
-SCALING = {
-    "1/sqrt(d_head)": (
-        ", divided by √{d_head}: the more numbers a vector has (here {d_head}), the larger its products get, and the sharper the "
-        "weights."
-    ),
-    "1/d_head": ", divided by {d_head}, the number of channels.",
-    "none": ", not divided by √{d_head} here, which makes the weights sharper.",
-}
+SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
+WHY_ROOT = (
+    "**Why √{d_head}?** q · k sums {d_head} products. If each were +1 or −1 by chance, the sum would typically be about "
+    "√{d_head} ≈ {root:.1f}, not {d_head}: they partly cancel. Dividing by √{d_head} brings it back to about 1, however many "
+    "there are."
+)
+SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
+SCALE_EFFECT = "{scale} · {weight}"
+LARGEST = "Largest weight of {query} per scale; uniform: {uniform}.{effects}"
+SATURATED, NEARLY_UNIFORM = " **{scales}:** saturated.", " **{scales}:** nearly uniform."
 SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
 SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp has too many digits
 MASKED = " Masked tokens get no weight."

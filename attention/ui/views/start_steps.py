@@ -21,6 +21,7 @@ from attention.story.settings import STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
+from attention.ui.markdown import join_words
 from attention.ui.session import model_run, page
 from attention.ui.text import heads
 from attention.ui.text import start as text
@@ -37,6 +38,8 @@ from attention.ui.views.start_scores import (
 )
 
 HALF = 0.5
+SATURATED = 0.99  # largest weight from which on a softmax is called saturated
+NEARLY_UNIFORM = 2.0  # largest weight, relative to the uniform one, up to which a row is called nearly uniform
 
 
 def draw_choice(story: Story, config: Config) -> None:
@@ -69,7 +72,7 @@ def draw(story: Story, trace: Trace) -> None:
     """Draws the selected step; a narrow window shows its first parts above the picture, the others below it."""
     for key, parts in zip(("story-first", "story-why"), STEPS[story.step], strict=True):
         if parts:
-            with st.container(key=key, gap="xsmall" if story.step == "take over" else "small"):
+            with st.container(key=key, gap="small" if story.step == "look" else "xsmall"):
                 for part in parts:
                     part(story, trace)
 
@@ -189,11 +192,57 @@ def _weigh(story: Story, trace: Trace) -> None:
     softmax = text.SOFTMAX if visible and is_readable(trace) else text.SOFTMAX_LARGE
     masked = "" if bool(visible_keys(trace).all()) else text.MASKED
     st.markdown(text.WEIGH.format(scaling=scaling, softmax=softmax) + masked)
+    _draw_scales(story, trace)
+    if visible and not card_bar.is_waiting():
+        with st.container(key="scores"):
+            st.markdown(scores_table(story, trace))
+
+
+def _draw_scales(story: Story, trace: Trace) -> None:
+    """Draws why scores are divided by √d_head, and the choice of a scale with the largest weight of the row at each."""
+    d_head, visible = trace.config.d_head, int(visible_keys(trace).sum())
+    st.markdown(text.WHY_ROOT.format(d_head=d_head, root=d_head**0.5))
+    names = {scale: name.format(d_head=d_head) for scale, name in text.SCALES.items()}
+    weights = {scale: _largest_weight(replace(trace.config, scale=scale)) for scale in names}
+    hides = card_bar.is_waiting() or not visible
+    with st.container(horizontal=True, gap="small", key="scales"):
+        for scale, name in names.items():
+            label = name if hides else text.SCALE_EFFECT.format(scale=name, weight=format_percent(weights[scale]))
+            st.button(
+                label,
+                on_click=page.change,
+                kwargs={"scale": scale},
+                key=f"scale {scale}",
+                type="primary" if scale == story.scale else "secondary",
+            )
     if visible:
-        if not card_bar.is_waiting():
-            with st.container(key="scores"):
-                st.markdown(scores_table(story, trace))
-        st.caption(text.ROW.format(visible=visible, uniform=format_percent(1 / visible)))
+        uniform = format_percent(1 / visible)
+        st.caption(
+            text.ROW.format(visible=visible, uniform=uniform)
+            if hides
+            else text.LARGEST.format(
+                query=token_name(trace, trace.config.query_index),
+                effects=_scale_effects(names, weights, visible),
+                uniform=uniform,
+            )
+        )
+
+
+def _largest_weight(config: Config) -> float:
+    return float(selected_row(results.heads.trace(config)).max())
+
+
+def _scale_effects(names: dict[str, str], weights: dict[str, float], visible: int) -> str:
+    """At which scales the row is saturated, and at which nearly uniform; "" if it is neither, or has few visible keys."""
+    effects = {
+        text.SATURATED: [scale for scale, weight in weights.items() if weight >= SATURATED],
+        text.NEARLY_UNIFORM: [scale for scale, weight in weights.items() if weight * visible <= NEARLY_UNIFORM],
+    }
+    return "".join(
+        effect.format(scales=join_words([names[scale] for scale in scales]))
+        for effect, scales in effects.items()
+        if scales and visible > NEARLY_UNIFORM
+    )
 
 
 def _next_button(step: str) -> None:
