@@ -344,7 +344,13 @@ def score_table(packed: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"temperature": 0.5}, {"temperature": 4.0}, {"scale": "1/d_head"}, {"scale": "none"}, {"mask": "causal"}],
+    [
+        {},
+        *({"temperature": each} for each in (0.05, 0.5, 4.0)),
+        {"scale": "1/d_head"},
+        {"scale": "none"},
+        {"mask": "causal"},
+    ],
     ids=str,
 )
 def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_it(settings):
@@ -356,12 +362,11 @@ def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_
             divisor = {"1/sqrt(d_head)": math.sqrt(32), "1/d_head": 32, "none": 1}[story.scale] * story.temperature
             for product, score in zip(rows[0][:-1], rows[1][:-1], strict=True):
                 assert f"{float(product) / divisor:z.{places(score)}f}" == score, (sentence, query)
-            if "| exp |" not in shown:
-                continue
-            *parts, total = rows[2]
-            for score, part, weight in zip(rows[1][:-1], parts, rows[3][:-1], strict=True):
-                assert f"{math.exp(float(score)):.{places(part)}f}" == part, (sentence, query)
-                found = format_percent(float(part) / float(total))
+            *parts, total = map(exponential, rows[2])
+            for score, (number, power), weight in zip(rows[1][:-1], parts, rows[3][:-1], strict=True):
+                exact = math.exp(float(score) - power * math.log(10))
+                assert f"{exact:.{places(number)}f}" == number, (sentence, query)
+                found = format_percent(float(number) / float(total[0]) * 10.0 ** (power - total[1]))
                 assert found == weight or weight in ("under 0.1%", "over 99.9%"), (sentence, query)
 
 
@@ -381,8 +386,15 @@ def places(number: str) -> int:
     return len(number.partition(".")[2])
 
 
-def test_exponentials_of_too_many_digits_are_left_out():
-    assert "| weight: softmax |" in words(visit({ENTRY: "step.weigh~scale.none"}))
+def exponential(cell: str) -> tuple[str, int]:
+    """A cell like 1.70 × 10¹², as 1.70 and 12."""
+    number, _, power = cell.partition("\u00a0×\u00a010")
+    return number, int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+
+
+def test_large_exponentials_are_powers_of_ten():
+    shown = score_table("step.weigh~scale.none")
+    assert [exponential(cell.strip()) for cell in shown[2]] == [("1.7", 12), ("4.0", 6), ("1.3", 6), ("1.7", 12)]
 
 
 def test_equal_weights_are_those_of_the_visible_keys():

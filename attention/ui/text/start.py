@@ -86,7 +86,7 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
-    "Learned matrices turn the vector of a token into a **query** q, what it looks for, and a **key** k, what it offers. "
+    "Learned matrices turn a token's vector into a **query** q, what it looks for, and a **key** k, what it offers. "
     "Their **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 )
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
@@ -100,15 +100,15 @@ SCALE_EFFECT = "{scale} · {weight}"
 LARGEST = "Largest weight of {query} per scale; uniform: {uniform}.{effects}"
 SATURATED, NEARLY_UNIFORM = " **{scales}:** saturated.", " **{scales}:** nearly uniform."
 SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
-SOFTMAX_LARGE = "The **softmax** turns a row of them into weights."  # if exp has too many digits
 MASKED = " Masked tokens get no weight."
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
     "| q · k | {products} | |\n| {scaled} | {scores} | |\n"
 )
-EXPONENTIALS = "| exp | {exponentials} | {total} |\n| weight: ÷ {total} | {weights} | 100% |"
-WEIGHTS = "| weight: softmax | {weights} | 100% |"  # if exp has too many digits
-SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none": "not scaled"}
+EXPONENTIALS = "| exp | {exponentials} | {total} |\n| weight: ÷ {sum} | {weights} | 100% |"
+POWER = "{number}\u00a0×\u00a010{exponent}"
+SUM = "sum"  # in place of a power of ten, which would be too wide
+SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none": "÷ 1"}
 SCORE = "score: {scaled}"
 DIVIDED = "{scaled}, ÷ {temperature}"  # no longer the score
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed

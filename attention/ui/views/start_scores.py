@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from math import exp, log, sqrt
+from math import exp, floor, log, sqrt
 from typing import NamedTuple
 
 from jaxtyping import Bool, Float
@@ -21,6 +21,7 @@ TOP = 3  # tokens whose scores are shown
 READABLE = log(1e6)  # scaled scores up to it have an exponential that can be read
 LEAST_PLACES = 4  # decimal places of products and scores, enough for most tokens
 MORE_PLACES = 6  # decimal places that a row of numbers has more at most
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Places(NamedTuple):
@@ -32,13 +33,18 @@ class Places(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The numbers of the largest weights, and the sum of all exponentials."""
+    """The numbers of the largest weights, and the logarithm of the sum of all exponentials."""
 
     products: list[float]
     scores: list[float]
     weights: list[float]
-    total: float
+    log_total: float
     visible: int
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the exponentials have few enough digits; otherwise they are written with powers of ten."""
+        return max(self.scores) <= READABLE
 
 
 def token_name(trace: Trace, at: int) -> str:
@@ -62,11 +68,6 @@ def _scores(trace: Trace) -> Float[Tensor, " n"]:
     return trace.scores[trace.config.head, trace.config.query_index].double()
 
 
-def is_readable(trace: Trace) -> bool:
-    """Whether the largest exponential of the row has few enough digits."""
-    return largest_score(trace) <= READABLE
-
-
 def largest_score(trace: Trace) -> float:
     """The largest scaled score of the selected token with a visible one."""
     return float(_scores(trace)[visible_keys(trace)].max())
@@ -86,53 +87,66 @@ def scores_table(story: Story, trace: Trace) -> str:
         scaled = text.SCORE.format(scaled=scaled)
     numbers = Row(
         *([float(each[at]) for at in top] for each in (products, scores, row)),
-        total=float(scores[visible_keys(trace)].exp().sum()),
+        log_total=float(scores[visible_keys(trace)].logsumexp(0)),
         visible=int(visible_keys(trace).sum()),
     )
-    readable = is_readable(trace)
-    places = _places(numbers, divisor, readable)
+    places = _places(numbers, divisor)
+    total = _exponential_text(numbers, numbers.log_total, places.exponentials)
     cells = {
         "tokens": [token_name(trace, at) for at in top],
         "rule": ["---" for _ in top],
         "products": [format_change(each, plus=False, places=places.products) for each in numbers.products],
         "scores": [format_change(each, plus=False, places=places.scores) for each in numbers.scores],
-        "exponentials": [f"{exp(each):,.{places.exponentials}f}" if readable else "" for each in numbers.scores],
+        "exponentials": [_exponential_text(numbers, each, places.exponentials) for each in numbers.scores],
         "weights": [format_percent(each) for each in numbers.weights],
     }
-    template = text.SCORES + (text.EXPONENTIALS if readable else text.WEIGHTS)
-    return template.format(
+    return (text.SCORES + text.EXPONENTIALS).format(
         query=token_name(trace, config.query_index),
         visible=numbers.visible,
         scaled=scaled,
-        total=f"{numbers.total:,.{places.exponentials}f}" if readable else "",
+        total=total,
+        sum=total if numbers.is_readable else text.SUM,
         **{name: " | ".join(found) for name, found in cells.items()},
     )
 
 
-def _places(row: Row, divisor: float, readable: bool) -> Places:
+def _exponential(row: Row, score: float, places: int) -> tuple[float, int]:
+    """The exponential of a score, rounded, as a number and a power of ten, which is 0 if the row is readable."""
+    power = 0 if row.is_readable else floor(score / log(10))
+    number = round(exp(score - power * log(10)), places)
+    return (1.0, power + 1) if number == 10 and not row.is_readable else (number, power)
+
+
+def _exponential_text(row: Row, score: float, places: int) -> str:
+    number, power = _exponential(row, score, places)
+    if row.is_readable:
+        return f"{number:,.{places}f}"
+    return text.POWER.format(number=f"{number:.{places}f}", exponent=f"{power}".translate(SUPERSCRIPTS))
+
+
+def _places(row: Row, divisor: float) -> Places:
     """The fewest decimal places with which a calculator gives each shown number from those above it."""
-    choices = [Places(*each) for each in _choices(row.total)]
-    return next((each for each in choices if _agrees(row, divisor, readable, each)), choices[-1])
+    choices = [Places(*each) for each in _choices(row)]
+    return next((each for each in choices if _agrees(row, divisor, each)), choices[-1])
 
 
-def _choices(total: float) -> Iterator[tuple[int, int, int]]:
+def _choices(row: Row) -> Iterator[tuple[int, int, int]]:
     """Decimal places, those with the fewest digits first."""
     more = sorted(product(range(MORE_PLACES), repeat=3), key=sum)
-    least = max(0, 4 - len(f"{total:.0f}"))
+    least = max(0, 4 - len(f"{exp(row.log_total):.0f}")) if row.is_readable else 1
     return ((LEAST_PLACES + each[0], LEAST_PLACES + each[1], least + each[2]) for each in more if each[0] >= each[1])
 
 
-def _agrees(row: Row, divisor: float, readable: bool, places: Places) -> bool:
+def _agrees(row: Row, divisor: float, places: Places) -> bool:
     """Whether each number that is shown with these places follows from the shown ones above it."""
     scores = [round(score, places.scores) for score in row.scores]
     quotients = [round(round(each, places.products) / divisor, places.scores) for each in row.products]
-    if not readable:
-        return quotients == scores
-    parts = [round(exp(score), places.exponentials) for score in row.scores]
-    total = round(row.total, places.exponentials)
+    found = [_exponential(row, score, places.exponentials) for score in row.scores]
+    total, most = _exponential(row, row.log_total, places.exponentials)
+    parts = [number * 10.0 ** (power - most) for number, power in found]  # in units of the power of the sum
     return (
         quotients == scores
-        and parts == [round(exp(score), places.exponentials) for score in scores]
+        and found == [_exponential(row, score, places.exponentials) for score in scores]
         and all(
             format_percent(part / total) == format_percent(weight) or not 0.001 <= weight <= 0.999
             for part, weight in zip(parts, row.weights, strict=True)

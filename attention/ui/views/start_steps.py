@@ -29,7 +29,6 @@ from attention.ui.views import card_bar, start_combine
 from attention.ui.views.start_scores import (
     as_recorded,
     is_of_the_story,
-    is_readable,
     largest_score,
     scores_table,
     selected_row,
@@ -189,9 +188,8 @@ def _weigh(story: Story, trace: Trace) -> None:
     """Draws how weights come about, with the largest ones of the row."""
     visible = int(visible_keys(trace).sum())
     scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
-    softmax = text.SOFTMAX if visible and is_readable(trace) else text.SOFTMAX_LARGE
     masked = "" if bool(visible_keys(trace).all()) else text.MASKED
-    st.markdown(text.WEIGH.format(scaling=scaling, softmax=softmax) + masked)
+    st.markdown(text.WEIGH.format(scaling=scaling, softmax=text.SOFTMAX) + masked)
     _draw_scales(story, trace)
     if visible and not card_bar.is_waiting():
         with st.container(key="scores"):
