@@ -116,6 +116,9 @@ def test_words_are_compared_once_and_a_token_never_with_its_own_word():
     assert [move.word for move in moves_within(here, 3, weights, tokens)] == ["a", "rose"]
     assert [move.word for move in moves_within(here, 5, weights, tokens)] == ["is", "a"]
     assert moves_within(here, 1, weights, tokens[:2] + tokens[6:]) == []
+    assert [move.name for move in moves_within(here, 3, weights, tokens)] == ["“a” (4)", "“rose” (5)"], (
+        "it is there twice"
+    )
 
 
 def test_the_head_of_the_riddle_does_not_find_what_was_too_wide():
@@ -213,11 +216,10 @@ def test_the_finding_is_true_of_what_is_shown():
         test.button_group(key="story_sentence").set_value(sentence).run()
         found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
         assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
-        rises = " to ".join(f"{cosine:.3f}" for cosine in (found[sentence].before, found[sentence].head))
-        assert (
-            f"Of the words below, this head moves “bank” most towards **“{sentence}”**: their cosine rises from {rises}."
-            in words(test)
-        )
+        change = {"river": "+0.016; the other words below: −0.015 to −0.008)."}
+        change["account"] = "+0.015; the other words below: −0.011 to +0.007)."
+        said = f"This head moves “bank” most towards **“{sentence}”** (cosine {change[sentence]}"
+        assert said in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
     away = text.MOVES_AWAY.format(query="“bank”")
     assert text.WITH_SETTINGS.format(said=away) in words(test) and not test.exception
@@ -242,7 +244,7 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none(changed, ends
 
 @pytest.mark.parametrize(("change", "said"), [(-0.0049, text.MOVED_TO_NONE), (-0.0044, text.MOVED_TOO_LITTLE)])
 def test_a_change_that_is_labelled_0_005_is_not_called_less(change, said):
-    found = [Move("river", "river", 0.2, 0.2 + change, 0.6)]
+    found = [Move(word, "river", 0.2, 0.2 + change, 0.6) for word in ("river", "sat")]
     assert start_combine._move_sentence(found) == said.format(least=0.005)
 
 
@@ -253,7 +255,7 @@ def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explai
         Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
     ]
     told = start_combine._not_towards(trace(story.config), found)
-    assert told == (text.NOT_TOWARDS.format(key="river") if said else "")
+    assert told == (text.NOT_TOWARDS.format(key="“river”") if said else "")
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 4.0}, {"mask": "causal", "temperature": 0.5}])
@@ -273,6 +275,24 @@ def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings
     assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
 
 
+def test_a_token_that_is_compared_with_one_word_is_said_to_be():
+    found = [Move("of", "own", -0.043, -0.041, 0.45)]
+    assert start_combine._move_sentence(found) == "**This head alone** changes their cosine by +0.002."
+    test = AppTest.from_function(_draw_one_word).run()
+    assert not test.exception and "closest" not in folds(test)[0] and "most" not in words(test)
+
+
+def _draw_one_word() -> None:
+    from attention import trace
+    from attention.story.head import Move
+    from attention.story.settings import Story
+    from attention.ui.views import start_combine
+
+    story, found = Story(), [Move("of", "own", -0.043, -0.041, 0.45)]
+    start_combine._take_over(story, trace(story.config), found)
+    start_combine._after_layers(story, found)
+
+
 def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings():
     for changes, said in (
         ((0.006, -0.01), text.MOVES),
@@ -282,7 +302,7 @@ def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings()
         found = [
             Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
         ]
-        told = said.format(query="“bank”", closer="sat", before="0.200", after="0.206")
+        told = said.format(query="“bank”", closer="“sat”", change="+0.006", least="−0.010", most="−0.010")
         assert start_combine._move_finding(found, "“bank”", True) == f"With these settings, {told}"
         assert start_combine._move_finding(found, "“bank”", False) == told[0].upper() + told[1:]
 

@@ -97,6 +97,17 @@ class Move(NamedTuple):
     before: float
     head: float
     layers: float
+    position: int | None = None  # if its sentence has the word twice
+
+    @property
+    def label(self) -> str:
+        """The word, with its position if there is one."""
+        return self.word if self.position is None else f"{self.word} ({self.position})"
+
+    @property
+    def name(self) -> str:
+        """The label with the word in quotes."""
+        return f"“{self.word}”{self.label.removeprefix(self.word)}"
 
     @property
     def change(self) -> float:
@@ -158,7 +169,10 @@ def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens
     others = [at for at in ranked[1:] if tokens[at] not in FUNCTION_WORDS]
     compared = [*ranked[:1], *(others if len(others) > 1 else ranked[1:])][:COMPARED]
     moved = _after_head(here, query, weights)
-    return [Move(tokens[at], OWN, *_cosines(here, query, moved, here, at)) for at in sorted(compared)]
+    return [
+        Move(tokens[at], OWN, *_cosines(here, query, moved, here, at), at if tokens.count(tokens[at]) > 1 else None)
+        for at in sorted(compared)
+    ]
 
 
 def _after_head(here: Vectors, query: int, weights: Float[Tensor, " n"]) -> Float[Tensor, " c"]:

@@ -16,7 +16,7 @@ SCORED = ", {score},"  # at temperature 1
 AT_TEMPERATURE = " at temperature {temperature}"
 TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
 TAKES_ITSELF = "{query} gets a mix of values, in which its own has the largest weight, **{weight}**{temperature}."
-MOVES = "of the words below, this head moves {query} most towards **“{closer}”**: their cosine rises from {before} to {after}."
+MOVES = "this head moves {query} most towards **{closer}** (cosine {change}; the other words below: {least} to {most})."
 MOVES_LITTLE = "this head hardly moves {query} towards any of these words."
 MOVES_AWAY = "this head moves {query} a little away from each of these words."
 WITH_SETTINGS = "With these settings, {said}"
@@ -121,12 +121,14 @@ TAKE_OVER = (
 MIX_ALT = "Bars in a row: the weight of each token in what the selected token takes"
 OTHERS = "{count} others"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
+WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
 WITHIN = "**Which words does {query} move towards?** Compared: the word with its largest weight, and some others."
 COSINE = " A cosine of 1 is the same direction."
-MOVED = "**This head alone:** most towards “{closer}” ({change})."
+MOVED = "**This head alone:** most towards {closer} ({change})."
+MOVED_ONE = "**This head alone** changes their cosine by {change}."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
-NOT_TOWARDS = " Its largest weight adds the value of “{key}”, which need not point towards that word."
+NOT_TOWARDS = " Its largest weight adds the value of {key}, which need not point towards that word."
 MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
@@ -137,14 +139,15 @@ WITHIN_AS_READ = (
     "like “the” or “was”."
 )
 AFTER_ALL = (
-    "Before the six layers, the closest of these words is “{first}” ({before}); **after them, “{last}”** ({cosine})."
+    "Before the six layers, the closest of these words is {first} ({before}); **after them, {last}** ({cosine})."
 )
 STILL_CLOSEST = (
-    "**After all six layers,** the closest of these words is “{first}” ({cosine}), as before ({before}){gain}."
+    "**After all six layers,** the closest of these words is {first} ({cosine}), as before ({before}){gain}."
 )
-GAINS_MOST = "; “{most}” gains most"
+AFTER_ALL_ONE = "**After all six layers,** the cosine to {last} is {cosine}; before them, it is {before}."
+GAINS_MOST = "; {most} gains most"
 WITH_ALL = "With all heads and feed-forward layers."
-ALL_RISE = "The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
+ALL_RISE = "The cosine rises for every word: most for {most} ({most_by}), least for {least} ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 ONWARD = "Next: Heads"
 LIMITS = "Does a head understand words? An example that says no"

@@ -38,17 +38,22 @@ def finding(story: Story, trace: Trace) -> str:
 def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
     """How this head moves the selected token, by default or with other settings than the model's own."""
     closer, change = _most_towards(found)
-    ends = next((move.before, move.head) for move in found if move.word == closer)
     template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
-    before, after = map(_cosine_text, ends)
-    said = template.format(query=query, closer=closer, before=before, after=after)
+    others = sorted((move for move in found if move != closer), key=lambda move: move.change)
+    said = template.format(
+        query=query,
+        closer=closer.name,
+        change=_change_text(closer),
+        least=_change_text(others[0]),
+        most=_change_text(others[-1]),
+    )
     return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
 
 
-def _most_towards(found: list[Move]) -> tuple[str, float]:
+def _most_towards(found: list[Move]) -> tuple[Move, float]:
     """The word that the head moves the token towards most, and the change of the cosine, rounded as the bars are labelled."""
     closer = max(found, key=lambda move: move.change)
-    return closer.word, round(closer.change, 3)
+    return closer, round(closer.change, 3)
 
 
 def _moves_of(story: Story, trace: Trace) -> list[Move]:
@@ -72,9 +77,11 @@ def draw_moves(story: Story, trace: Trace) -> None:
 def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     """Draws how this head moves the selected token."""
     query, is_story = token_name(trace, trace.config.query_index), is_of_the_story(story, trace.config.query_index)
-    here = join_words([f"“{move.word}”" for move in found if move.sentence == story.sentence])
+    here = join_words([move.name for move in found if move.sentence == story.sentence])
     asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
-    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story else text.WITHIN_AS_READ)
+    if len(found) == 1:
+        asked = text.WITHIN_ONE.format(query=query, word=here)
+    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story or len(found) == 1 else text.WITHIN_AS_READ)
     _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
 
 
@@ -82,15 +89,15 @@ def _not_towards(trace: Trace, found: list[Move]) -> str:
     """That the word with the largest weight is not the one that the token moves towards; "" if it is, or is no word."""
     key = trace.queries.texts[int(selected_row(trace).argmax())]
     closer, change = _most_towards(found)
-    away = {move.word for move in found if move.word != closer}
-    return text.NOT_TOWARDS.format(key=key) if key in away and change >= LEAST else ""
+    away = {move.word: move.name for move in found if move != closer}
+    return text.NOT_TOWARDS.format(key=away[key]) if key in away and change >= LEAST else ""
 
 
 def _draw_step(found: list[Move], said: str) -> None:
     """Draws the small step of this head, on an axis of its own, below what is said of it unless the headline has that."""
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
-    rows = [{"word": move.word, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
-    chart = charts.by_head(tuple(move.word for move in found), most)
+    rows = [{"word": move.label, "change": round(move.change, 3), "label": _change_text(move)} for move in found]
+    chart = charts.by_head(tuple(move.label for move in found), most)
     if said:
         st.markdown(said)
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
@@ -101,7 +108,7 @@ def _after_layers(story: Story, found: list[Move]) -> None:
     last = charts.RECORDED if story.altered else charts.LAYERS
     rows = [
         {
-            "word": move.word,
+            "word": move.label,
             "stage": stage,
             "cosine": cosine,
             "label": _cosine_text(cosine),
@@ -113,16 +120,17 @@ def _after_layers(story: Story, found: list[Move]) -> None:
         for stage, cosine in zip((charts.BEFORE, last), ends, strict=True)
     ]
     low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
-    chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
+    chart = charts.by_layers(tuple(move.label for move in found), low, high, last)
     first, after = _closest(found)
-    template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
+    still = text.STILL_CLOSEST if len(found) > 1 else text.AFTER_ALL_ONE
+    template = still if first == after else text.AFTER_ALL
     most = max(found, key=lambda move: move.layers - move.before)
     said = template.format(
-        first=first.word,
+        first=first.name,
         before=_cosine_text(first.before),
-        last=after.word,
+        last=after.name,
         cosine=_cosine_text(after.layers),
-        gain=text.GAINS_MOST.format(most=most.word) if most.word != after.word else "",
+        gain=text.GAINS_MOST.format(most=most.name) if most != after else "",
     )
     with st.expander(as_recorded(story, said)):
         _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
@@ -144,7 +152,9 @@ def draw_mix(story: Story, trace: Trace) -> None:
     row = selected_row(trace)
     st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)))
     if float(row.sum()):
-        _draw_chart("mix", _shares(row.tolist(), trace.queries.texts), charts.mix(), text.MIX_ALT)
+        tokens = trace.queries.texts
+        names = [f"{token} ({at})" if tokens.count(token) > 1 else token for at, token in enumerate(tokens)]
+        _draw_chart("mix", _shares(row.tolist(), names), charts.mix(), text.MIX_ALT)
 
 
 def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
@@ -178,11 +188,13 @@ def _change_text(move: Move) -> str:
 
 
 def _move_sentence(found: list[Move]) -> str:
+    if len(found) == 1:
+        return text.MOVED_ONE.format(change=_change_text(found[0]))
     if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
         return text.MOVED_TOO_LITTLE.format(least=LEAST)
     closer, change = _most_towards(found)
     return (
-        text.MOVED.format(closer=closer, change=format_change(change, places=3))
+        text.MOVED.format(closer=closer.name, change=_change_text(closer))
         if change >= LEAST
         else text.MOVED_TO_NONE.format(least=LEAST)
     )
@@ -190,7 +202,7 @@ def _move_sentence(found: list[Move]) -> str:
 
 def _rise_sentence(found: list[Move]) -> str:
     """How much nearer the token is to each word after all layers; "" unless it is to all."""
-    rises = sorted((move.layers - move.before, move.word) for move in found)
+    rises = sorted((move.layers - move.before, move.name) for move in found)
     (least_by, least), (most_by, most) = rises[0], rises[-1]
     if least_by <= 0 or least == most:
         return ""
