@@ -452,6 +452,8 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
 
 def test_a_changed_mask_is_explained_and_a_hidden_score_may_be_larger_than_the_largest_visible_one():
     assert f"**Mask causal:** {MASKS['causal'].help} **As trained,**" in words(visit({ENTRY: "mask.causal"}))
+    for mask, said in (("padding", "the last 4 tokens were padding"), ("documents", "every 4 tokens were a document")):
+        assert f"It is as if {said}." in words(visit({ENTRY: f"mask.{mask}"}))
     assert "“bank” has its largest visible score, " in words(visit({ENTRY: "mask.causal~step.weigh"}))
 
 

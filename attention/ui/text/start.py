@@ -53,6 +53,10 @@ TOKENS = (
 )
 ROWS = " Each **row** of the map is a token: its weights on {tokens}, itself included, sum to 100%."
 AS_TRAINED = "**As trained,** {query} puts {weight} of its weight on {key}."
+AS_IF = {  # what a mask for several texts means for a single sentence
+    "padding": "It is as if the last {span} tokens were padding. ",
+    "documents": "It is as if every {span} tokens were a document. ",
+}
 COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
 BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (

@@ -120,6 +120,8 @@ def _compare(story: Story, trace: Trace) -> None:
         + (text.ROWS.format(tokens=_mixed_tokens(trace)) if float(selected_row(trace).sum()) else "")
     )
     if story.is_own:
+        if story.changes("mask"):
+            st.markdown(_mask_text(story, trace.config))
         if why := _why_first(story, trace):
             st.markdown(why)
         st.markdown(text.OWN_LOOK)
@@ -138,9 +140,15 @@ def _altered_text(story: Story, trace: Trace) -> str:
     own = {name: STORIES.defaults[name] for name in ("mask", "span", "scale", "temperature")}
     row = selected_row(results.heads.trace(replace(story, **own).config))
     most = int(row.argmax())
-    mask = heads.MASK.format(mask=story.mask, help=trace.config.rule.help) if story.changes("mask") else ""
+    mask = _mask_text(story, trace.config) if story.changes("mask") else ""
     named = {"query": token_name(trace, trace.config.query_index), "key": token_name(trace, most)}
     return mask + text.AS_TRAINED.format(weight=format_percent(float(row[most])), **named)
+
+
+def _mask_text(story: Story, config: Config) -> str:
+    """What a query attends to under the mask, and what that means for a sentence without padding or further documents."""
+    as_if = text.AS_IF.get(story.mask, "").format(span=config.span)
+    return heads.MASK.format(mask=story.mask, help=config.rule.help) + as_if
 
 
 def first_pair(config: Config) -> tuple[int, int] | None:
