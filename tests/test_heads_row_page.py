@@ -231,11 +231,22 @@ def test_random_heads_among_hand_built_ones_are_named_above_the_map():
 
 @pytest.mark.parametrize("changed", [{"scale": "1/d_head"}, {"qk_norm": ON}, {"softmax": "sigmoid"}], ids=str)
 def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone(changed):
-    said = "scores grow with the head dimension"
+    said = "hardly learns"
     for config, is_said in ((Config(scale="none"), True), (Config(**{"scale": "none"} | changed), False)):
-        found = trace(config)
-        finding = heads_parts.finding(config, results.heads.roles(config), tables.row(found))
-        assert (said in finding) == is_said
+        assert (said in heads_parts.unscaled(config)) == is_said
+    assert heads_parts.unscaled(Config(scale="none")).endswith("its gradients vanish (see random head 7).")
+
+
+def test_the_finding_of_a_random_head_has_the_weight_that_scaling_changes():
+    for scale, weight in (("none", "94.8%"), ("1/sqrt(d_head)", "21.5%")):
+        config = Config(scale=scale, head=7)
+        said = heads_parts.finding(config, results.heads.roles(config), tables.row(trace(config)))
+        assert said.replace("\\", "").endswith(f"built-in role. “boat” (17) puts most on “bank” (2): {weight}.")
+
+
+def test_a_mean_that_is_rounded_to_all_of_the_weight_is_not_said_to_be_all_of_it():
+    for softmax, share in (("standard", "over 99.9%"), ("sparsemax", "100%")):
+        assert f"{share} of its weight" in results.heads.roles(Config(scale="none", softmax=softmax))[0].says
 
 
 def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern():

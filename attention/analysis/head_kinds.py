@@ -24,6 +24,7 @@ NEAR = 5  # tokens on either side that count as nearby
 BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text each kind of keys has much of it
 MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER = 0.7  # minimum sum of the shares of two kinds that a head splits its weight between
+ALMOST = 1 - 2**-24  # the largest float32 below 1
 EACH = 0.25  # minimum share of each of two kinds that a head splits its weight between
 SINK = "(attention sink)"
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
@@ -110,6 +111,15 @@ class Seen(NamedTuple):
         many = counted.sum(-1)
         return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
 
+    def mean_weight(
+        self, kept: Float[Tensor, "h q *p k"], counted: Bool[Tensor, "*p q"], least: float = 1
+    ) -> Float[Tensor, " h *p"]:
+        """Returns the mean of the weight on some keys, below 1 also where other keys get too little to change it."""
+        mean = self.share(kept.sum(-1).movedim(1, -1), counted, least)
+        some = (self.weights > 0).sum(-1).view(*kept.shape[:2], *[1] * (kept.ndim - 3))
+        others = ((some > (kept > 0).sum(-1)).movedim(1, -1) & counted).any(-1)
+        return torch.where(others, mean.clamp(max=ALMOST), mean)
+
     def back(self, places: range) -> tuple[Float[Tensor, "h q p"], Bool[Tensor, "q p"]]:
         """Returns the weight on the keys so many tokens back (negative: ahead), and whether they exist and are visible."""
         apart = self.at[:, None] - torch.tensor(places)
@@ -124,7 +134,7 @@ def kinds_of(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[K
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     choosing, sees = seen.choices > 2, seen.mask[:, 0]  # a mask may hide the first token from most queries
     first = seen.share(seen.weights[..., 0], sees & choosing, max(SEVERAL, PART * int(choosing.sum())))
-    shown = seen.share(seen.weights[..., 0], sees, max(1, PART * int((seen.choices > 0).sum())))
+    shown = seen.mean_weight(seen.weights[..., :1], sees, max(1, PART * int((seen.choices > 0).sum())))
     does, seeing = f"attends to the first {unit} {SINK}", int(sees.sum())
     found.append(Kind(f"first {unit}", does, first.tolist(), shown.tolist(), seeing, len(sees), "it"))
     return found + _words(seen, tokens, unit) if tokens and line else found
@@ -139,12 +149,12 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     alike_weight = (seen.weights * alike).sum(-1)
     copies = seen.share(alike_weight, again, SEVERAL)
     itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, SEVERAL)
-    whole = seen.share(alike_weight, visible)  # as the statistic "same" in heads.py
+    whole = seen.mean_weight(seen.weights * alike, visible)  # as the statistic "same" in heads.py
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     having = int(after.any(-1).sum())
     after &= seen.mask
-    followed = seen.share((seen.weights * after).sum(-1), after.any(-1), SEVERAL)
+    followed = seen.mean_weight(seen.weights * after, after.any(-1), SEVERAL)
     return [
         Kind(
             f"same {unit}",
@@ -178,7 +188,7 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     exists = ((at >= 0) & (at < seen.mask.shape[1])).sum(0)  # queries with a key at the distance, which a mask may hide
     inside = sees & choosing[:, None] & (seen.at[:, None] != torch.tensor(places))
     shares = seen.share(held.mT, inside.mT, max(AT_DISTANCE, PART * int(choosing.sum())))
-    shown = seen.share(held.mT, sees.mT) * (sees.sum(0) >= PART * exists)
+    shown = seen.mean_weight(held[..., None], sees.mT) * (sees.sum(0) >= PART * exists)
     columns = shares.mT.tolist(), shown.mT.tolist(), sees.sum(0).tolist(), exists.tolist()
     return [
         Kind(*name_place(by, unit), share, whole, seeing, having, f"that {unit}")
@@ -196,8 +206,8 @@ def name_place(by: int, unit: str) -> tuple[str, str]:
 def near_kind(seen: Seen, unit: str) -> Kind:
     """Returns the kind of nearby tokens, whose share is over queries with more than 2 `NEAR` visible keys."""
     held, sees = seen.back(range(-NEAR, NEAR + 1))
-    near = (held * sees).sum(-1)
-    share = seen.share(near, seen.choices > 2 * NEAR, SEVERAL)
-    shown = seen.share(near, sees.any(-1))
+    near = held * sees
+    share = seen.share(near.sum(-1), seen.choices > 2 * NEAR, SEVERAL)
+    shown = seen.mean_weight(near, sees.any(-1))
     does, counts = f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions", (int(sees.any(-1).sum()), len(sees))
     return Kind("nearby", does, share.tolist(), shown.tolist(), *counts, f"those {unit}s")

@@ -19,7 +19,8 @@ UNNAMED = " A head has a name only if this text shows its rule."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
-UNSCALED = " Not divided by √{d_head}, scores grow with the head dimension, and large scores saturate the softmax."
+UNSCALED = "**Not divided by √{d_head}**: a softmax with nearly all weight on one key hardly learns, as its gradients vanish{random}."
+RANDOM_SHOWS = " (see random head {head})"
 SINK = "**Sink:** a token that takes spare weight."
 LONG = "Previews of {heads} heads over {tokens} tokens; {done} of them are exact so far."
 FORMULAS = "Point at a column title for its formula."
@@ -36,6 +37,7 @@ TEMPERATURE = "Temperature {temperature}"  # beside the title, as its field is u
 NOT_SHOWN = "({name})\n{says}"  # the rule of a head whose weights do not show it
 RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title
 DOES = "**{head}** {role}"
+RANDOM_DOES = "{does} {query} puts most on {key}: {share}."
 
 # The selected row.
 ROW_FOLD = "Selected row: lines, bars or output"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from attention.analysis.head_kinds import Role
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.knobs import GENERATED
@@ -26,6 +29,7 @@ from attention.ui.views import (
     own_text,
     questions,
     run_switches,
+    unscaled,
 )
 from attention.ui.views import heads_parts as parts
 
@@ -62,9 +66,7 @@ def view(config: Config) -> None:
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
     if not (present.shows_one_picture(config) or page.card()):
-        above = parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles)
-        if above:
-            st.caption(above.rstrip())
+        _above_map(config, roles)
     heads_grid(
         config,
         results.heads.shown_cells(config),
@@ -76,6 +78,16 @@ def view(config: Config) -> None:
     said = parts.finding(config, roles, tables.row(results.heads.trace(config)))
     finding.markdown(said, help=parts.elsewhere(config, roles[config.head]))
     proof.badge(config)
+
+
+def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
+    """Draws how the maps are read; while scores are not divided, what that does, with a link to the reason."""
+    if said := parts.unscaled(config):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(said, width="content")
+            unscaled.link(config)
+    elif above := parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles):
+        st.caption(above.rstrip())
 
 
 def _fields(config: Config) -> None:

@@ -14,7 +14,7 @@ from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
-from attention.number_format import format_head, format_token
+from attention.number_format import format_head, format_percent, format_token
 from attention.operations.gate import OFF
 from attention.operations.qk_norm import OFF as QK_NORM_OFF
 from attention.operations.softmax import row_sums
@@ -115,27 +115,31 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     role = roles[config.head]
     if questions.unsaid(config):
         return questions.unsaid_finding()
-    unscaled = text.UNSCALED.format(d_head=config.d_head) if _is_unscaled(config) else ""
-    if role or not (distributes(config) and found.seeing):
-        return does(config, role) + unscaled
+    has_row = distributes(config) and found.seeing
+    if role and has_row and is_random(config, config.head):
+        [most] = tables.heaviest(found, 1)["key"]
+        said = {"query": escape(query_name(found)), "key": escape(format_token(found.keys["token"][most], most, "key"))}
+        return text.RANDOM_DOES.format(does=does(config, role), **said, share=format_percent(found.greatest))
+    if role or not has_row:
+        return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
-    return (
-        text.GIVES.format(
-            heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
-            of=escape(of),
-            head=config.head,
-            query=escape(query[0].lower() + query[1:]),
-            does=escape(tables.puts(found, unit(config), largest=True)),
-        )
-        + unscaled
+    return text.GIVES.format(
+        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+        of=escape(of),
+        head=config.head,
+        query=escape(query[0].lower() + query[1:]),
+        does=escape(tables.puts(found, unit(config), largest=True)),
     )
 
 
-def _is_unscaled(config: Config) -> bool:
-    """Whether a softmax acts on scores that are not divided, which are larger the more channels a head has."""
+def unscaled(config: Config) -> str:
+    """What a missing division does to a softmax, as Markdown; "" if scores are divided, and if a question hides it."""
     usual = config.softmax == CONFIGS.defaults["softmax"] and config.qk_norm == QK_NORM_OFF
-    return config.scale == "none" and usual and has_scores(config.source)
+    if config.scale != "none" or not usual or not has_scores(config.source) or questions.unsaid(config):
+        return ""
+    random = next((text.RANDOM_SHOWS.format(head=head) for head in range(config.heads) if is_random(config, head)), "")
+    return f"{text.UNSCALED.format(d_head=config.d_head, random=random)} {mask_rule(config)}".rstrip()
 
 
 def elsewhere(config: Config, role: Role | None) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.row_stages import stages
 from attention.charts import row as bars
 from attention.charts.spec import empty
 from attention.codec import CONFIGS
@@ -16,7 +15,7 @@ from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_weight
 from attention.operations.differential import NAME as DIFFERENTIAL
-from attention.sources.providers import distributes, has, has_scores, unit
+from attention.sources.providers import distributes, has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import results
@@ -26,7 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import questions, unscaled
+from attention.ui.views import questions
 
 FOLD = "selected row"  # key of the expander
 FEW = 40  # tokens up to which words with lines are readable at a glance
@@ -43,8 +42,6 @@ def row(trace: Trace) -> None:
         if output.open:
             with output:
                 _output(config, found)
-    if config.scale == "none" and has_scores(config.source) and not questions.unsaid(config):
-        unscaled.draw(stages(trace))
 
 
 def forms(config: Config, draw: Callable[[], None]) -> None:

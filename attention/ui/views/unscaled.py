@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.analysis.row_stages import Stages
 from attention.codec import to_query
+from attention.config import Config
 from attention.ui import next_step
 from attention.ui.text import softmax as text
 
@@ -23,4 +24,9 @@ def draw(found: Stages) -> None:
             text.UNSCALED.format(largest=largest, divided=largest / config.d_head**0.5),
             width="content",
         )
-        next_step.page_link("softmax", text.TOPICS["scaling"], to_query(replace(config, topic="scaling")))
+        link(config)
+
+
+def link(config: Config) -> None:
+    """Draws a link to the reason for the division."""
+    next_step.page_link("softmax", text.TOPICS["scaling"], to_query(replace(config, topic="scaling")))
