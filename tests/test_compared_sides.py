@@ -483,6 +483,12 @@ def test_every_side_is_drawn(side):
     assert grids(test).count("heads_grid") == 1 + (side == "both")
 
 
+def test_the_bars_of_both_sides_have_one_scale_beside_each_other():
+    test = run(HEADS, {"temperature": "4.0", "against": pin(Config()), "side": "both"})
+    (end,) = {header_of(each)["end"] for each in sent_cells(test).values()}
+    assert end == pytest.approx(0.43, abs=0.001)
+
+
 def test_sides_of_other_sizes_are_shown_beside_each_other():
     test = run(HEADS, {"v": "3", "against": pin(Config(tokens=9))})
     assert not test.exception and grids(test).count("heads_grid") == 2

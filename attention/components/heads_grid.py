@@ -38,6 +38,7 @@ def heads_grid(
     address: tuple[str, str] | None = None,
     painted: str = "",
     kept: Kept | None = None,
+    end: float = 0.0,
 ) -> dict[str, int] | None:
     """Draws the cells of a config. Returns the last pin as `{"head", "query", "key", "count"}`, None before the first.
 
@@ -47,7 +48,7 @@ def heads_grid(
     to the head numbers: what each head does, "" if there is no word for it; a second line of a name is shown on hover only.
     `certain`: the first `certain` heads are exact, the others a preview; None if all are exact. `address`: the query string
     that the address bar has, and the one that it gets once the cells are painted. `painted`: the link of the picture, if it
-    is not that of the config. `kept`: whether the browser keeps the cells.
+    is not that of the config. `kept`: whether the browser keeps the cells. `end`: how far the bars of a row reach at least.
     """
     data = message(
         config,
@@ -59,6 +60,7 @@ def heads_grid(
         address=address,
         painted=painted,
         kept=kept,
+        end=end,
     )
     return _mount(key, data, on_pin, kept)
 
@@ -126,6 +128,7 @@ def message(
     address: tuple[str, str] | None = None,
     painted: str = "",
     kept: Kept | None = None,
+    end: float = 0.0,
 ) -> bytes:
     """Returns the message to the browser."""
     named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # otherwise the keys have no names
@@ -138,6 +141,8 @@ def message(
     } | ({"painted": painted} if painted else {})
     if cells.pool == "mean":
         told["pool"] = cells.pool
+    if end:
+        told["end"] = end
     return payload(header(config, height, note) | told, cells, kept)
 
 

@@ -42,6 +42,7 @@ NO_ENTROPY = "No entropy: the row is no distribution"
 FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
 ROUNDED = 5e-4  # how far the sum of a row may be from one to be called its whole weight
 MOST = 0.75  # share of a row that keys above the uniform weight need to be named alone
+NEARLY = 0.95  # share of the largest weight of a row from which all its weights are about equal
 NAMED = 3  # number of keys that a sentence names
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
@@ -177,6 +178,8 @@ def mostly(found: Row, what: str) -> str:
     many = f"{count:,} of {found.seeing:,} visible {what}s"
     held = format_percent(min(math.fsum(found.sizes[:count]) / (total or 1.0), 1.0))
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
+    if _is_even(found):
+        return f"gives each of the {found.seeing:,} visible {what}s about {format_percent(1 / found.seeing)} of {whole}"
     if spread:
         return f"spreads its weight: {many} have {held} of {whole}"
     return f"attends mostly to {many} ({held} of {whole})"
@@ -190,7 +193,11 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     """
     if _spreads(found):
         spread = mostly(found, what)
-        return spread if largest else f"{spread}; the largest weight is {format_percent(found.greatest)}"
+        return (
+            spread
+            if largest or _is_even(found)
+            else f"{spread}; the largest weight is {format_percent(found.greatest)}"
+        )
     size = [round(abs(weight), 3) for weight in found.keys["weight"]]
     equal = size.count(round(abs(found.greatest), 3))
     many = (equal if equal <= NAMED else 1) if largest else min(NAMED, found.main_keys)
@@ -221,6 +228,11 @@ def _spreads(found: Row) -> bool:
     """Whether a row needs more than half of its visible keys for 90% of its weight, and no key has more than half of it."""
     concentrated = 2 * found.sizes[0] > math.fsum(found.sizes)
     return found.holding > FEW and 2 * found.holding > found.seeing and not concentrated
+
+
+def _is_even(found: Row) -> bool:
+    """Whether all visible keys of a row that spreads its weight have nearly as much as the largest one."""
+    return _spreads(found) and found.sizes[found.seeing - 1] >= NEARLY * found.sizes[0]
 
 
 def entropy_text(config: Config, entropy: float) -> str:

@@ -102,20 +102,6 @@ export function position(weight, scale, { floor, times }) {
   return weight;
 }
 
-/**
- * Returns the height of a cell's bar, 0 to 1: on the colour scale if “log” was chosen, otherwise relative to `most`. It is
- * that of the weight without its sign.
- * @param {Data} data
- * @param {Cell} cell
- * @param {number} most
- */
-export function height(data, { weight: signed }, most) {
-  if (data.sides) return most ? Math.abs(signed / most) : 0;
-  const weight = Math.abs(signed);
-  if (data.colors === "log") return position(weight, "log", data);
-  return most > 0 ? weight / most : 0;
-}
-
 /** @type {Map<string, Float32Array>} */
 const tables = new Map();
 

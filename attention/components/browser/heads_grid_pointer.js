@@ -4,7 +4,8 @@ import { cellAt, greatestCell } from "./cells.js";
 import { target } from "./elements.js";
 import { cellRanges } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
-import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
+import { setSpread } from "./heads_grid_bars.js";
+import { setReadout, setTable } from "./heads_grid_readout.js";
 import { labelSelected } from "./heads_grid_large.js";
 import { setTokens, showTrained } from "./heads_grid_trained.js";
 

@@ -1,12 +1,12 @@
-// The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
+// The readout of the cell under the pointer or the cursor: numbers, tokens, and its row as a table.
 
-import { greatest, height as heightOf, LEAST, MASKED, number, ZERO } from "./cells.js";
-import { find, createElement, penOf } from "./elements.js";
+import { greatest, LEAST, MASKED, number, ZERO } from "./cells.js";
+import { find, createElement } from "./elements.js";
 import { NEARLY_ALL, share, timesEven } from "./uniform.js";
-import { cellDifference, differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
+import { cellDifference, differenceNumber, onlyIn } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  cellText, equalText, FULLY_MASKED, headAndCell, largest, NO_NUMBER, numberTitle, pairTexts, pooledText, PREVIEW, range, rowName,
+  cellText, equalText, evenText, FULLY_MASKED, headAndCell, NO_NUMBER, numberTitle, pairTexts, pooledText, range,
   rowSum, spokenCell, tileText, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
@@ -19,6 +19,7 @@ import {
 const TABLE = 50;
 const FAINT = 0.001;  // of a row: a smaller weight of a training is no number that says something
 const NEARLY = 0.95;  // of the largest weight of a row: bars of as much look equal
+const NAMED = 3;  // equal keys that a sentence names
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
@@ -39,7 +40,7 @@ export function findReadout(root) {
  * @param {number} count
  * @param {string[]} [tokens]
  */
-function nameToken(data, token, count, tokens = data.tokens) {
+export function nameToken(data, token, count, tokens = data.tokens) {
   const several = count > 1 && data.tile > 1 && !data.places;
   return tokenText({ token, name: tokens[token], last: several ? token + count - 1 : token });
 }
@@ -78,7 +79,7 @@ export function setReadout(grid, cell) {
  * @param {GridData} data
  * @param {Cell} cell
  */
-function numberOf(data, cell) {
+export function numberOf(data, cell) {
   const { code, weight } = cell;
   if (data.sides) return cellDifference(cell);
   if (data.trained && weight > 0 && weight < FAINT) return UNDER;
@@ -124,6 +125,10 @@ function sentence(data, cell) {
   const alone = sides && !masked ? onlyIn(cell.code) : "", rough = roughly(data, cell), weight = rough || numberOf(data, cell);
   const isTile = cell.queryCount * cell.keyCount > 1 && !data.places && !sides && !masked;
   if (isTile) return tileText({ which: data.pool === "mean" ? "Mean" : "Largest", query, key, weight });
+  if (!sides && data.tile === 1 && data.rest !== null && !masked && !data.trained) {
+    const seen = visibleCells(data, cell), sum = seen.reduce((all, each) => all + each.weight, 0);
+    if (seen.length > NAMED && isEven(seen)) return evenText({ query, count: seen.length, share: sum / seen.length });
+  }
   const isExact = !sides && !rough && data.tile === 1 && data.rest !== null && cell.weight > 0;
   const [other, ...more] = isExact ? withNumberOf(data, cell).filter((each) => each.key !== cell.key) : [];
   if (other) return equalText({ query, key, weight, other: namePair(data, other)[1], count: 1 + more.length });
@@ -131,13 +136,31 @@ function sentence(data, cell) {
 }
 
 /**
+ * Returns the visible cells of the row of a cell.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+export function visibleCells(data, cell) {
+  return rowCells(data, cell).filter(({ code }) => code !== MASKED);
+}
+
+/**
+ * Returns whether all weights are nearly as large as the largest one.
+ * @param {Cell[]} cells
+ */
+export function isEven(cells) {
+  const most = Math.max(...cells.map(({ weight }) => weight));
+  return most > 0 && cells.every(({ weight }) => weight >= most * NEARLY);
+}
+
+/**
  * Returns the visible cells of the row of a cell that have the same number, itself included.
  * @param {GridData} data
  * @param {Cell} cell
  */
-function withNumberOf(data, cell) {
+export function withNumberOf(data, cell) {
   const same = numberOf(data, cell);
-  return rowCells(data, cell).filter((other) => other.code !== MASKED && numberOf(data, other) === same);
+  return visibleCells(data, cell).filter((other) => numberOf(data, other) === same);
 }
 
 /**
@@ -208,76 +231,6 @@ export function cellSentence(data, cell) {
 }
 
 /**
- * Draws the row as bars, relative to its largest weight; on the scale “log” at their positions on it. Negative weights go
- * down from a line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
- * @param {Grid} grid
- * @param {Cell} cell
- */
-export function setSpread(grid, cell) {
-  const { data, spread } = grid, ratio = window.devicePixelRatio || 1;
-  const canvas = find(spread, "canvas", HTMLCanvasElement);
-  const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
-  if (!width) return;
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
-  const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
-  const pen = penOf(canvas);
-  pen.clearRect(0, 0, width, height);
-  pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
-  const edge = (/** @type {number} */ column) => (column * width) / data.columns;
-  for (const other of row) {
-    const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
-    const share = heightOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
-    const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
-    const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
-    const gap = width / data.columns > 4 * ratio ? ratio : 0;
-    pen.fillRect(left, begin, right - left - gap, high);
-    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
-  }
-  if (data.sides || data.signed) {
-    pen.fillStyle = grid.neutrals.muted;
-    pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
-  }
-  const first = data.tile > 1 ? cell.row * data.tile : cell.query;
-  setEnds(grid, top);
-  const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
-  const ties = withNumberOf(data, top), keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
-  const unsaid = numberOf(data, cell) === weight ? "" : weight;
-  const isTold = !unsaid && grid.root.classList.contains("spoken");  // by the sentence above
-  const all = ties.length === seen.length, even = top.weight > 0 && seen.every(({ weight }) => weight >= top.weight * NEARLY);
-  const said = largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) });
-  const most = top.weight && (all || even || !isTold) ? said : "";
-  const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
-  const query = nameToken(data, first, 1);
-  const name = rowName({ first, last, query, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
-  find(spread, "p").textContent = `${cell.head < data.certain ? name : PREVIEW}${most}`;
-}
-
-/**
- * Writes the largest weight of the row beside the top of the bars if their scale goes from 0 to it; a training has no room.
- * @param {Grid} grid
- * @param {Cell} top
- */
-function setEnds({ data, spread }, top) {
-  const linear = !data.sides && !data.signed && !data.trained && data.colors !== "log";
-  const bars = find(spread, ".bars");
-  if (linear && top.weight) bars.dataset.most = numberOf(data, top);
-  else delete bars.dataset.most;
-}
-
-/**
- * Places the arrow at `middle`, ending at the top of its bar, which is `top` pixels below the top of the canvas.
- * @param {HTMLCanvasElement} canvas
- * @param {number} middle
- * @param {number} top
- */
-function setArrow(canvas, middle, top) {
-  const { style } = /** @type {HTMLElement} */ (canvas.parentElement);
-  style.setProperty("--bar-middle", `${canvas.offsetLeft + middle}px`);
-  style.setProperty("--bar-top", `${canvas.offsetTop + top}px`);
-}
-
-/**
  * Fills the table of the row, largest weights first, if it is open.
  * @param {Grid} grid
  * @param {Cell} cell
@@ -285,7 +238,7 @@ function setArrow(canvas, middle, top) {
 export function setTable(grid, cell) {
   const { data, details } = grid;
   if (!details.open) return;
-  const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
+  const seen = visibleCells(data, cell);
   seen.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.key - b.key);
   const lines = seen.slice(0, TABLE).map((other) => {
     const line = createElement("tr"), name = keyTokens(data)[other.key] ?? "";

@@ -166,6 +166,11 @@ export function equalText({ query, key, weight, other, count }) {
   return `${query} puts ${weight} each on ${key} and ${count > 1 ? `${count} others` : other}.`;
 }
 
+/** @param {{ query: string, count: number, share: number }} row  `share`: the mean weight of its `count` visible keys */
+export function evenText({ query, count, share }) {
+  return `${query} gives each of its ${count} visible keys about ${(100 * share).toPrecision(2)}%.`;
+}
+
 /** @param {{ which: string, query: string, key: string, weight: string }} tile  a cell of several pairs of an unknown place */
 export function tileText({ which, query, key, weight }) {
   const [queries, keys] = [query.replace("query", "queries"), key.replace("key", "keys")];
@@ -236,7 +241,9 @@ export function largest({ weight, keys, tile, all, even, sides }) {
   if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
   if (even && !all) return ": all bars about equal";
   const what = sides ? "largest change" : "largest", most = weight ? `: ${what} ${weight},` : `: ${what} at`;
-  if (keys.length > 3) return `${most} ${keys.length} ${tile > 1 ? "bars" : "keys"}`;
+  const isNamed = keys[0].startsWith("“");
+  if (keys.length > (isNamed ? 2 : 3)) return `${most} ${keys.length} ${tile > 1 ? "bars" : "keys"}`;
+  if (isNamed) return `${most} ${keys.join(" and ")}`;
   return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
 }
 

@@ -28,6 +28,7 @@ from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing as text
 from attention.ui.views import head_statistics, pinned_sides, questions, row_compared, unequal_sides
 from attention.ui.views import heads_parts as parts
+from attention.wire.cells import weights
 
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
@@ -139,7 +140,7 @@ def draw_head_of_a(sides: Sides) -> None:
         on_change=change,
         help=text.HEAD_HELP,
         label_visibility="collapsed",
-        width=160,
+        width=200,
     )
 
 
@@ -179,15 +180,22 @@ def _picture(sides: Sides, reason: str) -> None:
             kept=kept_bytes("grid"),
         )
         return
+    end = max(map(_largest_of_row, shown))
     for place, side in zip(places_of(shown, "both sides"), shown, strict=True):
         with place:
-            brackets = parts.in_brackets(side, results.heads.roles(side))
-            st.caption(f"{side_name(sides, side)} {brackets}".rstrip())
-            _grid(sides, side)
+            st.caption(side_name(sides, side), help=parts.in_brackets(side, results.heads.roles(side)) or None)
+            _grid(sides, side, end)
 
 
-def _grid(sides: Sides, side: Config) -> None:
-    """Draws the grid of one side."""
+def _largest_of_row(side: Config) -> float:
+    """Returns the largest magnitude of the selected row in the grid of a side."""
+    cells = results.heads.cells(side)
+    row = cells.codes[side.head, side.query_index // cells.tile]
+    return float(weights(row, cells.signed).nan_to_num().abs().max())
+
+
+def _grid(sides: Sides, side: Config, end: float) -> None:
+    """Draws the grid of one side; `end`: that of the bars of both sides, so that they can be compared."""
     names = parts.names(side, results.heads.roles(side))
     if side is sides.b:
         heads_grid(
@@ -197,6 +205,7 @@ def _grid(sides: Sides, side: Config) -> None:
             names=names,
             address=address_bar.address(),
             painted=link(sides.b),
+            end=end,
         )
         return
     heads_grid(
@@ -206,6 +215,7 @@ def _grid(sides: Sides, side: Config) -> None:
         on_pin=gestures.on_side_pin,
         names=names,
         kept=kept_bytes("grid a"),
+        end=end,
     )
 
 

@@ -4,6 +4,7 @@
 import "../cells.js";
 import "../elements.js";
 import "../uniform.js";
+import "../heads_grid_bars.js";
 import "../heads_grid_events.js";
 import "../heads_grid_large.js";
 import "../heads_grid_layout.js";

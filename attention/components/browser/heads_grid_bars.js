@@ -1,0 +1,82 @@
+// The row of the cell under the pointer or the cursor as bars.
+
+import { find, penOf } from "./elements.js";
+import { sizeOf } from "./difference_cells.js";
+import { isEven, nameToken, numberOf, visibleCells, withNumberOf } from "./heads_grid_readout.js";
+import { keyTokens, rowCells } from "./heads_grid_square.js";
+import { largest, PREVIEW, rowName } from "./heads_grid_words.js";
+
+/**
+ * @typedef {import("./cells.js").Cell} Cell
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ */
+
+/**
+ * Draws the row as bars, relative to its largest weight, or to the common end of two sides. Negative weights go down from a
+ * line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
+ * @param {Grid} grid
+ * @param {Cell} cell
+ */
+export function setSpread(grid, cell) {
+  const { data, spread } = grid, ratio = window.devicePixelRatio || 1;
+  const canvas = find(spread, "canvas", HTMLCanvasElement);
+  const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
+  if (!width) return;
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
+  const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
+  const end = Math.max(Math.abs(top.weight), data.end ?? 0);
+  const pen = penOf(canvas);
+  pen.clearRect(0, 0, width, height);
+  pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
+  const edge = (/** @type {number} */ column) => (column * width) / data.columns;
+  for (const other of row) {
+    const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
+    const share = end ? Math.abs(other.weight / end) : 0, both = Boolean(data.sides || data.signed);
+    const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
+    const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
+    const gap = width / data.columns > 4 * ratio ? ratio : 0;
+    pen.fillRect(left, begin, right - left - gap, high);
+    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
+  }
+  if (data.sides || data.signed) {
+    pen.fillStyle = grid.neutrals.muted;
+    pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
+  }
+  const first = data.tile > 1 ? cell.row * data.tile : cell.query;
+  setEnds(grid, { ...top, weight: end });
+  const weight = numberOf(data, top), seen = visibleCells(data, cell), even = isEven(seen);
+  const ties = withNumberOf(data, top), keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, keyTokens(data)));
+  const unsaid = numberOf(data, cell) === weight ? "" : weight;
+  const isTold = !unsaid && grid.root.classList.contains("spoken");  // by the sentence above
+  const all = ties.length === seen.length;
+  const said = largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) });
+  const most = top.weight && (all || even || !isTold) ? said : "";
+  const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
+  const query = nameToken(data, first, 1);
+  const name = rowName({ first, last, query, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
+  find(spread, "p").textContent = `${cell.head < data.certain ? name : PREVIEW}${most}`;
+}
+
+/**
+ * Writes the end of the scale of the bars beside its top, if it goes from 0 to there; a training has no room.
+ * @param {Grid} grid
+ * @param {Cell} top
+ */
+function setEnds({ data, spread }, top) {
+  const bars = find(spread, ".bars"), fromZero = !data.sides && !data.signed && !data.trained;
+  if (fromZero && top.weight) bars.dataset.most = numberOf(data, top);
+  else delete bars.dataset.most;
+}
+
+/**
+ * Places the arrow at `middle`, ending at the top of its bar, which is `top` pixels below the top of the canvas.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} middle
+ * @param {number} top
+ */
+function setArrow(canvas, middle, top) {
+  const { style } = /** @type {HTMLElement} */ (canvas.parentElement);
+  style.setProperty("--bar-middle", `${canvas.offsetLeft + middle}px`);
+  style.setProperty("--bar-top", `${canvas.offsetTop + top}px`);
+}
