@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import DEFAULTS, GENERATED
+from attention.models.labels import Labels
 from attention.models.prompt import PROMPTS, Prompt
 from attention.number_format import format_percent
 from attention.pinned import sides_of, unpack_link
@@ -109,7 +110,8 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert not test.exception and shown.source.endswith(f":{MINILM}")
     layer, head = (1, 2) if page != "layers" else highest_head(shown)
     assert (shown.layer, shown.head) == (layer, head)
-    assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"}
+    query = {} if page == "layers" else {"query": "6"}  # the last word, before [SEP]
+    assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"} | query
     assert f"Read by {MINILM}." in page_text(test)
     assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
     empty = type_text(test, " ")
@@ -117,6 +119,13 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert text.EMPTY in page_text(empty) and link(empty)["run_text"] == OWN
     again = wait(type_text(test, "it was the street"))
     assert link(again)["run_text"] == "it was the street" and state(again).here.setting.source != shown.source
+
+
+def test_a_typed_text_keeps_the_selected_word_and_selects_no_mark_of_the_model():
+    texts = ("[CLS]", "the", "bank", "was", "shut", ".", "[SEP]")
+    names = Labels(texts, tuple(each[0] == "[" for each in texts), tuple(range(len(texts))), texts)
+    for word, query in (("bank", 2), ("[SEP]", -1), ("", 4), ("river", 4)):
+        assert model_run.query_of(names, word) == query
 
 
 def test_a_role_of_a_real_model_says_how_often_it_holds():

@@ -117,6 +117,15 @@ def test_a_head_that_was_chosen_stays_when_another_source_is_chosen():
     assert link(test) == {"source": "recorded:minilm-street", "head": "2"}
 
 
+def test_a_training_opens_on_the_head_with_most_weight_on_the_keys_of_its_task():
+    for task, (layer, head) in (("induction", ("1", "2")), ("brackets", ("1", "1"))):
+        test = run(HEADS, {})
+        knob(test, "source").set_value(f"trained:{task}")
+        test.run()
+        assert link(test) == {"source": f"trained:{task}", "layer": layer, "head": head} and not test.exception
+    assert any("**Task:** Brackets of four kinds open and close." in each.value for each in test.caption)
+
+
 def test_another_text_that_a_model_reads_keeps_the_head():
     before = vars(Config.of("recorded:minilm-river", head=4, query=5))
     assert opening_head.implied_changes(before, before | {"source": "run:another"}) == {}

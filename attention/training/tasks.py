@@ -141,7 +141,7 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "repeated letters",
-        "Predict the next letter: random letters repeat after an unknown gap.",
+        "Predict the next letter: random Latin and Greek letters repeat after an unknown gap.",
         "Two kinds of heads, the second of which depends on the first. With default settings, two heads of layer 0 attend mostly to "
         "the previous token, so that each position holds the letter before it. With that, all four heads of layer 1 become induction "
         "heads: they attend to the position after an earlier copy of the current letter; the letter there comes next. The four share "
@@ -158,7 +158,7 @@ TASKS: dict[str, Task] = {
         800,
         "sinusoidal",
         "letters of the answer",
-        "Random letters, a separator (→), and the same letters in reverse order.",
+        "Random Latin and Greek letters, a separator (→), and the same letters in reverse order.",
         "Heads form a line across the diagonal: the further the answer has come, the further back they attend. One layer is enough, "
         "because the key follows from the position alone, which is added to the tokens here. Rotary positions encode only distances, "
         "and one layer can't learn the task with them: try it.",

@@ -1,4 +1,4 @@
-"""The head and the query that a recording opens with when it is chosen as the source."""
+"""The head and the query that a recording or a training opens with when it is chosen as the source."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from attention.fitting import layers
-from attention.knobs import DEFAULTS, SOURCES
+from attention.knobs import DEFAULTS, SOURCES, TRAINED
 from attention.recorded.shipped import SHIPPED
+from attention.training.recipe import OWN
+from attention.training.shipped import course
+from attention.training.tasks import TASKS
 
 NAMES = ("layer", "head", "query")
 PREFIX = "recorded:"
@@ -29,7 +32,11 @@ def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[s
 
 
 def _opening(source: str) -> tuple[int, ...]:
-    """The layer, head and query to open a source with: those of a recording of a real model, else the usual ones."""
+    """The layer, head and query to open a source with: of a real model, the head of a training's task, or the usual ones."""
+    kind, _, name = source.partition(":")
+    if kind == TRAINED and name in TASKS:
+        scores = course(name).last.scores[OWN]
+        return *divmod(int(scores.argmax()), scores.shape[1]), DEFAULTS["query"]
     shipped = SHIPPED.get(source.removeprefix(PREFIX)) if source.startswith(PREFIX) else None
     return (shipped and shipped.opens) or _usual(source)
 

@@ -20,6 +20,7 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.models.catalogue import Offer
 from attention.models.heads_off import HeadsOff
+from attention.models.labels import Labels
 from attention.models.packages import ModelError
 from attention.models.parts import Part
 from attention.models.prompt import Prompt
@@ -28,6 +29,7 @@ from attention.recorded.shipped import SHIPPED
 from attention.settings import ConfigError
 from attention.sources.providers import source_title
 from attention.story.settings import ENTRY, OWN, Story
+from attention.tables import rows as tables
 from attention.ui import next_step, results
 from attention.ui.controls import own_text
 from attention.ui.controls.prompt import offer_without_download
@@ -124,8 +126,19 @@ def read_typed(config: Config, prompt: Prompt, typed: str) -> list[str]:
         query = {name: value for name, value in to_query(config).items() if name not in OF_TOKENS}
         start(replace(prompt, text=fitting), query | {"layer": str(config.layer), "head": str(config.head)})
         if kept := session().kept.requested:
-            session().kept.requested = replace(kept, new_text=True)
+            names, query = tables.labels(config), config.query_index
+            word = names[query] if config.query != own_text.LAST and names else ""
+            session().kept.requested = replace(kept, new_text=True, word=word)
     return notes
+
+
+def query_of(queries: Labels, word: str) -> int:
+    """The query to select in a new text: the last token with this text, else the last word; `LAST` for the last token."""
+    texts = [each.strip() for each in queries.texts]
+    same = [at for at, each in enumerate(texts) if each == word.strip()]
+    words = [at for at, each in enumerate(texts) if not queries.special[at] and any(map(str.isalnum, each))]
+    found = max(same or words, default=len(texts) - 1)
+    return found if found < len(texts) - 1 else own_text.LAST
 
 
 def take_new_text(config: Config) -> bool:
@@ -186,7 +199,7 @@ def take_result(knobs: Collection[str]) -> dict[str, str] | None:
     if wanted.job.found is None:
         return None
     try:
-        source, _ = register_part(wanted.job, wanted.prompt)
+        source, part = register_part(wanted.job, wanted.prompt)
     except (ModelError, DataError) as error:
         kept.requested = replace(wanted, job=None, why=str(error))
         return None
@@ -194,7 +207,8 @@ def take_result(knobs: Collection[str]) -> dict[str, str] | None:
     kept.new_text = (source, wanted.query["layer"], wanted.query["head"]) if wanted.new_text else None
     if pinned_run(wanted.query):  # side A is done; B may be a run as well
         return open_link(with_pinned(wanted.query, source))
-    return wanted.query | {"source": source}
+    query = {"query": f"{query_of(part.queries, wanted.word)}"} if wanted.new_text else {}
+    return wanted.query | {"source": source} | query
 
 
 def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:

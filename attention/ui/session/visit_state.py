@@ -56,6 +56,7 @@ class Requested:
     """A model's run that a typed text or a link asks for, and the query of the picture that it will be shown in.
 
     `job`: the run; None if it can't run or has failed, and `why`. `new_text`: the text was typed beside the picture of another.
+    `word`: the token that was selected there; "" for the last one.
     """
 
     prompt: Prompt
@@ -64,6 +65,7 @@ class Requested:
     job: ModelJob | None = None
     why: str = ""
     new_text: bool = False
+    word: str = ""
 
 
 @dataclass

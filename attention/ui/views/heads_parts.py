@@ -13,7 +13,7 @@ from attention.charts import row, theme
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, TRAINED
 from attention.number_format import format_head, format_percent, format_token
 from attention.operations.gate import OFF
 from attention.operations.qk_norm import OFF as QK_NORM_OFF
@@ -28,6 +28,7 @@ from attention.sources.providers import (
     unit,
 )
 from attention.tables import rows as tables
+from attention.training.tasks import TASKS
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape, join_words
@@ -173,6 +174,7 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     tile = results.heads.tokens_per_pixel(config)
     means = results.heads.is_pooled_by_mean(config)
     notes = text.PIXEL_MEAN.format(tile=tile) if means else text.PIXEL * (tile > 1)
+    notes += text.TASK.format(says=TASKS[task].says) if (task := _task(config)) else ""
     notes += mask_rule(config) + in_brackets(config, roles)
     then = text.SINK if sink else text.TRY * (config.heads > 1)
     more = _hand_built_note(config) + notes + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
@@ -186,8 +188,15 @@ def _hand_built_note(config: Config) -> str:
     return text.BUILT.format(random=said)
 
 
+def _task(config: Config) -> str:
+    """The name of the task on which the model of a source was trained; "" of other sources."""
+    return config.source.removeprefix(f"{TRAINED}:") if config.source.startswith(TRAINED) else ""
+
+
 def _model(config: Config) -> str:
-    """The name of a recorded model without its sentence, of any other source its whole name."""
+    """The name of a recorded model without its sentence, the task of a training, of any other source its whole name."""
+    if task := _task(config):
+        return text.TRAINED_MODEL.format(task=task)
     title = source_title(config.source)
     return title.partition(":")[0] if config.source.startswith(RECORDED) else title
 
