@@ -85,6 +85,11 @@ def test_a_mask_that_the_model_never_had_is_in_the_badge_and_takes_the_diagonals
     [
         ({"mask": "full"}, "With this mask, 5 of these 54 heads"),
         ({"scale": "none"}, "With this scale, "),
+        (
+            {"scale": "1/d_head"},
+            "With this scale, none of these 54 heads (from 6 of 30 layers) acts as an induction head (with the settings of the "
+            "model: 5).",
+        ),
         ({"temperature": 2.0}, "With this temperature, "),
         ({"mask": "full", "temperature": 2.0}, "With these settings, "),
         ({}, "5 of these 54 heads"),

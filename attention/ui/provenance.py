@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from attention.config import Config
 from attention.fitting import source_defaults, training_steps
@@ -52,6 +53,12 @@ def changed_settings(config: Config) -> dict[str, str]:
         for name, value in shown.items()
         if not is_own[name] and not idle(name, config)
     }
+
+
+def own_settings(config: Config) -> Config:
+    """The same heads with the mask, scale and other settings of their model."""
+    own = DEFAULTS | source_defaults(config.source, config.layer)
+    return replace(config, **{name: own[name] for name in (*SCORED, "combine", "second", "span")})
 
 
 def _value_text(value: str | float) -> str:

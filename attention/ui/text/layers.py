@@ -24,6 +24,7 @@ INDUCTION_ONE = (
     "1 of {heads} acts as an induction head: {best}. On average over {again} repeated {unit}{s}, {most} of its weight is on "
     "what followed before."
 )
+INDUCTION_NONE = "None of {heads} acts as an induction head (with the settings of the model: {count})."
 CHANGED = {  # before a finding, if settings are not those of the model
     "mask": "With this mask, {finding}",
     "scale": "With this scale, {finding}",

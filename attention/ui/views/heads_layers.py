@@ -19,7 +19,7 @@ from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_mean, format_percent, format_short_percent
 from attention.sources.providers import distributes, tokens, unit
-from attention.ui import results
+from attention.ui import provenance, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
@@ -81,7 +81,8 @@ USUAL = Behaviour()
 def number(config: Config, found: Mapping[int, Layer]) -> str:
     """The name of the statistic that the map shows.
 
-    Auto is the usual one if some head is high on it; one about copies only if it describes a head (`tells_of_copies`).
+    Auto is the usual one if some head is high on it; one about copies only if it describes a head (`tells_of_copies`), or if
+    it did with the settings of the model.
     Otherwise it is one on which a head is high, or how focused the heads are, as in a very short text, whose token before is
     often the first one. At any step of a training, auto is that of the last step.
     """
@@ -95,7 +96,8 @@ def number(config: Config, found: Mapping[int, Layer]) -> str:
     if config.source != GENERATED and 0 < len(tokens(config).texts) <= ENOUGH:
         return FOCUS
     if usual in AGAIN:
-        return usual if tells_of_copies(usual, config, found) else _pattern(config, found, without=usual) or FOCUS
+        stays = tells_of_copies(usual, config, found) or _is_weakened(usual, config, found)
+        return usual if stays else _pattern(config, found, without=usual) or FOCUS
     most = max(cells(usual, found).values(), default=1.0)
     if usual not in PATTERNS or most > HIGH:
         return usual
@@ -114,6 +116,12 @@ def tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bo
     best = max(held, key=held.__getitem__)
     plain = held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
     return plain or (held[best] > HIGH and repeats_run(texts))
+
+
+def _is_weakened(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
+    """Whether settings that are not those of the model weaken the pattern of a text that is one passage several times."""
+    repeated = provenance.changed_settings(config) and repeat_starts(tokens(config).texts)
+    return bool(repeated) and any(cells(name, found).values())
 
 
 def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> str:

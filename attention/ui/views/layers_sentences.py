@@ -53,6 +53,8 @@ def _finding(config: Config, found: Mapping[int, Layer]) -> str:
     best, most = max(held.items(), key=lambda cell: cell[1])
     template, role = text.FINDINGS.get(name, text.FINDING), found[best[0]].roles[best[1]]
     high = sum(value > maps.HIGH for value in held.values())
+    if name == "induction" and not high and (before := _counted_before(config)):
+        return text.INDUCTION_NONE.format(heads=heads_phrase(config, len(held)), count=before)
     if maps.is_weight(config, found):
         none = text.WEIGHT_PART if most >= maps.PART else text.WEIGHT_NONE
         template = (none, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
@@ -79,6 +81,15 @@ def _finding(config: Config, found: Mapping[int, Layer]) -> str:
         sink=text.SINK if role and role.is_sink else "",
         **task,
     )
+
+
+def _counted_before(config: Config) -> int:
+    """How many heads act as induction heads with the settings of their model; 0 if these are its settings."""
+    if not provenance.changed_settings(config):
+        return 0
+    own = provenance.own_settings(config)
+    found = results.layers.layers(own)
+    return len(maps.counted_heads(own, found)) if maps.tells_of_copies("induction", own, found) else 0
 
 
 def puts_sentences(config: Config, found: Mapping[int, Layer]) -> tuple[str, str]:
