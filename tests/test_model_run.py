@@ -151,6 +151,7 @@ def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
     test = wait(test)
     shown = state(test).here.setting
     assert (shown.source[:6], shown.layer, shown.head, shown.mask) == ("model:", 2, 3, "causal") and link(test) == query
+    assert ", but mask causal: not as the model computes it" in page_text(test), "it is a model without mask"
     assert state(test).kept.reading.settings.text == OWN and not state(test).kept.reading.settings.download
     assert state(test).kept.prompts[shown.source] == Prompt(model=MINILM, text=OWN)
     words = [*open_page("heads", **query | {"run_tokens": "words"}).run().query_params]

@@ -18,6 +18,7 @@ OWN = "Trained here: "  # in the title of a source whose badge says so
 MADE_BY = re.compile(r" Made: python -m [\w.]*\w(?:; (\w)|\.)")
 # The settings with which a recorded head is computed from its queries and keys.
 SCORED = "mask", "scale", "temperature", "positions", "softcap", "softmax", "qk_norm", "query_scale"
+OF_MODELS = "recorded", TRAINED, "model"  # kinds of sources; the last was run here
 SCORED_NAMES = {"qk_norm": "QK-norm", "query_scale": "query scale"}
 
 
@@ -36,8 +37,8 @@ def beside(config: Config) -> str:
 
 
 def changed_settings(config: Config) -> dict[str, str]:
-    """The settings of a recorded head, as its mask, that are not those of its model, each with its value, by name."""
-    if config.source.partition(":")[0] not in ("recorded", TRAINED):
+    """The settings of a head of a trained model, as its mask, that are not those of its model, each with its value, by name."""
+    if config.source.partition(":")[0] not in OF_MODELS:
         return {}
     own = DEFAULTS | source_defaults(config.source, config.layer)
     is_own = {name: getattr(config, name) == own[name] for name in SCORED}
