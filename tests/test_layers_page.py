@@ -28,6 +28,7 @@ from attention.charts import layers as layers_chart
 from attention.charts.layers import USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.fitting import training_steps
+from attention.knobs import LAST_QUERY
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
@@ -875,6 +876,17 @@ def test_a_click_in_any_picture_opens_its_head(monkeypatch):
     monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
     partial(gestures.on_layer_click, "map of heads")()
     assert changed == [{"layer": 17, "head": 4}] and remembered.turns == 1
+
+
+def test_a_click_on_a_row_of_the_selected_head_selects_it_and_another_click_no_row(monkeypatch):
+    changed: list[dict[str, int]] = []
+    monkeypatch.setattr(gestures, "widgets", lambda: {"selected-head": {"pin": {"query": 20, "count": 1}}})
+    monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
+    for query in (LAST_QUERY, 20):
+        monkeypatch.setattr(gestures, "setting", lambda query=query: Config.of(REPEATED, query=query))
+        gestures.on_row_pin("selected-head")
+    assert changed == [{"query": 20}, {"query": LAST_QUERY}]
+    assert selected_head(run(PAGE, {"source": REPEATED}))["pins"] is True
 
 
 @pytest.mark.parametrize(("off", "then"), [("", "17.4"), ("2.0 17.4", "2.0"), ("17.10 2.0", "2.0 17.4 17.10")])

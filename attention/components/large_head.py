@@ -44,22 +44,29 @@ def large_head(
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
     marks: Marks | None = None,
+    on_pin: Callable[[], None] | None = None,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
     `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
     the browser keeps the cells. `height`: in pixels, with the axes. `marks`: lines and a frame over the cells.
+    `on_pin`: runs if a row is clicked.
     """
-    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, marks=marks)
-    return _mount(key, data, on_frame, kept)
+    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, marks=marks, pins=on_pin is not None)
+    return _mount(key, data, on_frame, kept, on_pin)
 
 
 def _mount(
-    key: str, data: bytes, on_frame: Callable[[], None] | None, kept: Kept | None
+    key: str,
+    data: bytes,
+    on_frame: Callable[[], None] | None,
+    kept: Kept | None,
+    on_pin: Callable[[], None] | None = None,
 ) -> dict[str, list[int]] | None:
-    lost = {"on_lost_change": kept.on_lost} if kept else {}
-    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing, **lost).frame
+    events = {"on_lost_change": kept.on_lost} if kept else {}
+    events |= {"on_frame_change": on_frame or nothing, "on_pin_change": on_pin or nothing}
+    return component("large_head")(key=key, data=data, **events).frame
 
 
 def message(
@@ -71,9 +78,10 @@ def message(
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
     marks: Marks | None = None,
+    pins: bool = False,
 ) -> bytes:
     """Returns the message to the browser."""
-    about = header(config, height, "") | _part(config, cells, first, zooms)
+    about = header(config, height, "") | _part(config, cells, first, zooms) | {"pins": pins}
     about |= {"marks": marks._asdict()} if marks else {}
     return payload(about, cells, kept)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -69,3 +70,35 @@ def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_
         assert tab.link == {"source": SOURCE, "layer": f"{layer}", "head": f"{head}"}
     tab.page.get_by_text("Open layer 18 → Heads").click()
     tab.wait_for_grid(source=SOURCE, layer=18, head=7)
+
+
+def test_a_click_on_the_map_of_the_selected_head_selects_its_row(visit):
+    tab = visit(f"layers?source={quote(SOURCE)}&layer=18&head=6")
+    head = tab.page.get_by_test_id("large-head")
+    expect(head).to_contain_text("Framed: “lava” (38) puts")
+    left, top, wide, high = map(float, str(head.locator("canvas").get_attribute("data-square")).split())
+    for _ in range(2):
+        head.locator("canvas").click(position={"x": left + wide / 152, "y": top + high * 30.5 / 76})
+        expect(head.locator(".said")).to_contain_text("(30) puts")
+        tab.page.mouse.move(0, 0)
+        tab.still()
+    expect(head).to_contain_text("Framed: “lava” (38) puts")
+    head.locator("canvas").click(position={"x": left + wide / 152, "y": top + high * 30.5 / 76})
+    tab.page.mouse.move(0, 0)
+    expect(head.locator(".said")).to_contain_text(re.compile(r"^Framed: .* \(30\) puts "))
+    tab.still()
+    assert tab.link == {"source": SOURCE, "layer": "18", "head": "6", "query": "30"}
+
+
+def test_the_lines_of_the_frame_are_hidden_while_the_pointer_has_lines_of_its_own(visit):
+    tab = visit(f"layers?source={quote(SOURCE)}&layer=18&head=6")
+    head = tab.page.get_by_test_id("large-head")
+    expect(head).to_contain_text("Framed: “lava” (38) puts")
+    canvas = head.locator("canvas")
+    left, top, wide, high = map(float, str(canvas.get_attribute("data-square")).split())
+    drawn = "canvas => canvas.toDataURL()"
+    before = canvas.evaluate(drawn)
+    canvas.hover(position={"x": left + wide / 4, "y": top + high * 3 / 4})
+    assert canvas.evaluate(drawn) != before
+    tab.page.mouse.move(0, 0)
+    assert canvas.evaluate(drawn) == before

@@ -15,7 +15,8 @@ import { applyTheme, stopsOn } from "./theme.js";
  * @typedef {import("./large_head_view.js").Lab} Lab
  * @typedef {import("./large_head_view.js").LargeData} LargeData
  * @typedef {{ rows: [number, number], cols: [number, number], count: number }} Frame  first and last
- * @typedef {{ onFrame?: (frame: Frame) => void }} Ways
+ * @typedef {{ query: number, count: number }} Pin  the selected row
+ * @typedef {{ onFrame?: (frame: Frame) => void, onPin?: (pin: Pin) => void }} Ways
  */
 
 /**
@@ -67,6 +68,7 @@ function update(lab, data) {
   const part = partLabel({ head: data.head, rows: [row, row + queries - 1], columns: [column, column + keys - 1] });
   lab.square.setAttribute("aria-label", part);
   lab.root.classList.toggle("closed", !data.zooms);
+  lab.root.classList.toggle("pins", Boolean(data.pins));
   lab.root.classList.toggle("marked", Boolean(data.marks && (data.marks.says || !data.marks.hides)));  // the room for words
   lab.root.classList.toggle("hides", Boolean(data.marks?.hides));
   laidOut(lab);

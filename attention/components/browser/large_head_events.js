@@ -2,7 +2,7 @@
 
 import { find, createElement, penOf, saveAs } from "./elements.js";
 import { laidOut } from "./large_head_picture.js";
-import { at, inside, point, showBox } from "./large_head_pointer.js";
+import { at, cellUnder, inside, point, showBox } from "./large_head_pointer.js";
 import { coveredTokens, nameOf, windowOf, within, zoomAround } from "./large_head_view.js";
 import { partText } from "./large_head_words.js";
 
@@ -102,6 +102,15 @@ function zoomToFrame(lab) {
   look(lab, { top, left, high: high * view.high, wide: wide * view.wide }, 0);
 }
 
+/**
+ * @param {Lab} lab
+ * @param {MouseEvent} event
+ */
+function selectRow(lab, event) {
+  const spot = at(lab, event), cell = lab.data.pins && inside(spot) ? cellUnder(lab, spot) : null;
+  if (cell) lab.ways.onPin?.({ query: lab.data.first[0] + cell.query, count: ++lab.count });
+}
+
 /** @param {Lab} lab */
 export function listen(lab) {
   const { square, canvas, root } = lab;
@@ -114,6 +123,7 @@ export function listen(lab) {
     point(lab, event);
   });
   canvas.addEventListener("pointerup", () => lab.start && zoomToFrame(lab));
+  canvas.addEventListener("click", (event) => selectRow(lab, event));
   canvas.addEventListener("pointercancel", () => onDrop(lab));
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && point(lab, null));
   canvas.addEventListener("wheel", (event) => onWheel(lab, event), { passive: false });

@@ -46,7 +46,7 @@ export function spacedLabels({ marks, query }, side, names, line) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Lab} lab
  */
-export function drawMarks(pen, { data, place, view, neutrals }) {
+export function drawMarks(pen, { data, place, view, neutrals, square }) {
   const { marks, accents } = data;
   if (!marks) return;
   const x = (/** @type {number} */ token) => place.left + ((token - view.left) / view.wide) * place.width;
@@ -62,10 +62,11 @@ export function drawMarks(pen, { data, place, view, neutrals }) {
     const [query, key] = marks.pair, across = x(key + 0.5), down = y(query + 0.5);
     const half = Math.max(LEAST, place.width / view.wide) / 2 + RING;
     pen.strokeStyle = accents.query;
-    line(pen, place.left, down, Math.max(place.left, across - half), down);
     pen.lineWidth = 2;
     pen.strokeRect(across - half, down - half, 2 * half, 2 * half);
+    if (square.classList.contains("inside")) return void pen.restore();  // the pointer has lines of its own
     pen.lineWidth = 1;
+    line(pen, place.left, down, Math.max(place.left, across - half), down);
     pen.strokeStyle = accents.key;
     pen.setLineDash([4, 3]);
     line(pen, across, Math.min(below, down + half), across, below);

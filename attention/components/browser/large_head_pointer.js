@@ -4,6 +4,7 @@ import { greatestCell, MASKED, number, weightsOf } from "./cells.js";
 import { percent } from "./percent.js";
 import { cellDifference, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
+import { laidOut } from "./large_head_picture.js";
 import { cellText, quotedToken, tokenText, wordsText } from "./large_head_words.js";
 import { timesEven } from "./uniform.js";
 
@@ -35,7 +36,7 @@ export function inside({ x, y }) {
  * @param {Lab} lab
  * @param {Spot} spot
  */
-function cellUnder({ data, view, place, ratio }, { x, y }) {
+export function cellUnder({ data, view, place, ratio }, { x, y }) {
   /**
    * @param {number} share
    * @param {number} side
@@ -67,7 +68,8 @@ export function point(lab, event) {
   const spot = event && !lab.data.marks?.hides && at(lab, event);
   const cell = spot && inside(spot) ? cellUnder(lab, spot) : null;
   const row = find(lab.root, "i.row"), column = find(lab.root, "i.column");
-  lab.square.classList.toggle("inside", Boolean(cell));
+  const was = lab.square.classList.contains("inside");
+  if (lab.square.classList.toggle("inside", Boolean(cell)) !== was && lab.data.marks?.pair) laidOut(lab);
   row.style.display = column.style.display = cell ? "block" : "none";
   if (!cell || !spot) return void (lab.said.textContent = lab.data.marks?.says ?? "");
   const { left, top, width, height } = lab.place;

@@ -83,6 +83,7 @@
  * @property {[number, number]} sizes  all queries and keys of the head
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
+ * @property {boolean} [pins]  whether a click selects a row
  * @property {Marks} [marks]
  * @typedef {{ starts: number[], pair: [number, number] | null, says: string, hides: boolean }} Marks
  * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes.

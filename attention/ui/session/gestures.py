@@ -41,6 +41,12 @@ def on_sentence_pin(key: str = "sentence") -> None:
     change(**_of(_component_event(key, "pin"), "query"))
 
 
+def on_row_pin(key: str) -> None:
+    """A row was clicked in the map of a head with this `key`: selects it, or no row if it was selected."""
+    if pin := _of(_component_event(key, "pin"), "query"):
+        change(query=LAST_QUERY if pin["query"] == getattr(setting(), "query", LAST_QUERY) else pin["query"])
+
+
 def on_pair_pin(key: str) -> None:
     """A token or a cell was chosen in a head over a sentence with this `key`; a token has no key that was chosen with it."""
     if pin := _of(_component_event(key, "pin"), "query", "key"):

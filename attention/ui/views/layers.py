@@ -26,7 +26,7 @@ from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.session import browser_yield, model_run, page, present
+from attention.ui.session import browser_yield, gestures, model_run, page, present
 from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
@@ -42,7 +42,7 @@ MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layer
 COLUMNS = [2, 3]
 HEIGHT = 416  # pixels of the selected head with its axes: its square has 332, or as many as its column has room for
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
-MAP = "selected-head"  # the anchor of its map
+MAP = "selected-head"  # the anchor and the key of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -286,7 +286,8 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
     marks = copies.marks(shown, pair, counted_by) or Marks([])  # room for words, so that the map never moves
-    large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
+    on_pin = None if unsaid else partial(gestures.on_row_pin, MAP)
+    large_head(shown, cells, (0, 0), key=MAP, zooms=False, height=HEIGHT, marks=marks, on_pin=on_pin)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
     seen = copies.shape_sentence(config.truncated, pair) if pair else ""

@@ -1,4 +1,4 @@
-// The enlarged head as a component. The selected part is its state.
+// The enlarged head as a component. The selected part and row are its state.
 
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
@@ -23,4 +23,5 @@ import { mountComponent } from "./mount.js";
 export default await mountComponent("large_head.css", drawComplete(draw), (call) => ({
   onLost: () => call().setTriggerValue("lost", true),
   onFrame: (frame) => call().setStateValue("frame", frame),
+  onPin: (pin) => call().setStateValue("pin", pin),
 }));
