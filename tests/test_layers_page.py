@@ -1026,6 +1026,21 @@ def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows(
     assert not [each for each in sort.button if each.key == "higher"]
 
 
+def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_are_in_earlier_layers():
+    test = run(PAGE, {"source": REPEATED})
+    test.button(key="try").click().run()
+    previous, induction = (
+        sorted({LAYERS[at // 9] for at, value in enumerate(numbers(name, Config.of(REPEATED))) if value > 0.5})
+        for name in ("previous", "induction")
+    )
+    assert (previous, induction) == ([1, 11, 16], [17, 18])
+    said = "Induction heads are in later layers (17 and 18) than these (1, 11 and 16) and can use what they write."
+    assert said in captions(test) and not [each for each in test.button if each.key == "try"]
+    assert "**Layer 16, head 0**" in words(test), "the head with the largest value is selected"
+    for other in ({"source": "trained:induction", "training_step": "0"}, {"source": STREET}):
+        assert not [each for each in run(PAGE, other).button if each.key == "try"]
+
+
 def test_bold_numbers_are_those_of_the_heads_that_the_headline_counts():
     for chosen in ({"mask": "window", "layer_map": "first"}, {"layer_map": "previous"}, {}):
         test = run(PAGE, {"source": REPEATED} | chosen)

@@ -272,6 +272,11 @@ def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, 
     return {cell for cell, value in held.items() if value > HIGH} if is_weight(config, found) else set()
 
 
+def high_layers(name: str, found: Mapping[int, Layer]) -> list[int]:
+    """The layers with a head that follows a pattern."""
+    return sorted({layer for (layer, _), value in cells(name, found).items() if value > HIGH})
+
+
 def cell_columns(values: Cells, focus: tuple[int, int] | None) -> dict[str, list[Any]]:
     """The columns of a map's table: one row for each value, by layer and head; `focus` is the selected cell."""
     return {

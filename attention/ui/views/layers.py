@@ -24,7 +24,7 @@ from attention.sources.providers import distributes, readable, source_title, uni
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, title_part
-from attention.ui.markdown import escape
+from attention.ui.markdown import escape, join_words
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, gestures, model_run, page, present
 from attention.ui.session.role_note import needs_copies, role_note
@@ -81,6 +81,8 @@ def view(config: Config) -> None:
             _statistic(config, found)
             if not unsaid and (why := layers_sentences.fallback(config, found)):
                 st.caption(escape(why))
+            if not (before or unsaid):
+                _offer_previous(config, found)
         if before:
             if not alone:
                 st.caption(text.CELLS)
@@ -194,6 +196,20 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     said = layers_sentences.metric_text(config, found, held[here]) if here in held else ""
     template = text.SEE if said else text.SEE_MAP
     st.markdown(template.format(head=head_title(config, here).capitalize(), statistic=said, anchor=MAP))
+
+
+def _offer_previous(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws a button that shows previous-token heads, if all are in layers below the induction heads; beside them, says so."""
+    shown = maps.number(config, found)
+    earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
+    if not (maps.is_weight(config, found) and earlier and later and max(earlier) < min(later)):
+        return
+    if shown == "previous":
+        later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
+        st.caption(text.LATER.format(later=later_text, earlier=earlier_text))
+    elif shown == "induction":
+        knobs = {"layer_map": "previous"} | _highest(replace(config, layer_map="previous"), found)
+        st.button(text.TRY, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
