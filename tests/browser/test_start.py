@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -102,9 +104,14 @@ def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_plac
 def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):
     page = start.page
     chip = page.locator('.sentence-head:not(.no-chips) [data-token="1"]')
+    before = page.locator(".sentence-head:not(.no-map) canvas").bounding_box()
     chip.hover()
     assert shares(start)["river"] == ""
+    expect(page.locator(".sentence-head:not(.no-map) .said")).to_have_text(
+        re.compile("^Pointing at “he” → .*“bank”[)]$")
+    )
     said, canvas = (page.locator(f".sentence-head:not(.no-map) {part}").bounding_box() for part in (".said", "canvas"))
+    assert canvas == before, "nothing moves"
     assert said["y"] + said["height"] <= canvas["y"]  # the sentence on the token is between the tokens and the map
     page.mouse.move(0, 0)
     assert shares(start)["river"] == "70.7%"

@@ -146,7 +146,8 @@ function show(sentence) {
   const hint = alone ? short : words.HINT;  // of the selected row the title of the page says it
   const told = alone ? describe(sentence, row, column ?? most.column, 0, words.pairLine) : described;
   const selected = words.tokenName(data.tokens, query);
-  said.textContent = !pointed ? hint : row === query || !alone ? told : words.staysSelected(told, selected);
+  said.textContent = !pointed ? hint : row === query || !alone ? told : words.pointingLine(told, selected);
+  sentence.root.classList.toggle("pointing", row !== query);
   said.classList.toggle("hint", !pointed);
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${column ?? 0}`);

@@ -46,12 +46,12 @@ export function pairLine({ query, key, weight, rest, masked }) {
 }
 
 /**
- * Adds that the row under the pointer is not the selected one, which the text of the page is about.
+ * Says that the row under the pointer is not the selected one, which the text of the page is about.
  * @param {string} line
  * @param {string} selected
  */
-export function staysSelected(line, selected) {
-  return `${line}; ${selected} stays selected`;
+export function pointingLine(line, selected) {
+  return `Pointing at ${line} (selected: ${selected})`;
 }
 
 /**
