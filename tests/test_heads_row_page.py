@@ -149,7 +149,7 @@ def test_a_head_without_a_role_is_called_random_where_it_was_made_so():
     assert heads_parts.names(Config(), roles)[6:] == ["uniform", "random"]
     assert heads_parts.names(Config(projections="independent"), [None] * 8) == [""] * 8
     said = "\n".join(text.value for text in run(HEADS, {"head": "7"}).markdown)
-    assert "**Head 7** is random: it has no built-in role" in said.replace("\\", "")
+    assert "**Head 7** is random: “boat” (17) puts 21.5% of its weight on “bank” (2)." in said.replace("\\", "")
 
 
 def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
@@ -229,6 +229,8 @@ def test_random_heads_among_hand_built_ones_are_named_above_the_map():
     for heads, said in ((4, "by hand. "), (8, "; head 7 is random. "), (24, "; heads 7, 15 and 23 are random. ")):
         config = Config(heads=heads, d_model=480 if heads == 24 else 512)
         assert said in heads_parts.how_to_read(config, results.heads.roles(config))
+    roles = results.heads.roles(Config())
+    assert heads_parts.how_to_read(Config(), roles) == heads_parts.how_to_read(Config(head=7), roles), "the map stays"
 
 
 @pytest.mark.parametrize("changed", [{"scale": "1/d_head"}, {"qk_norm": ON}, {"softmax": "sigmoid"}], ids=str)
@@ -243,7 +245,7 @@ def test_the_finding_of_a_random_head_has_the_weight_that_scaling_changes():
     for scale, weight in (("none", "94.8%"), ("1/sqrt(d_head)", "21.5%")):
         config = Config(scale=scale, head=7)
         said = heads_parts.finding(config, results.heads.roles(config), tables.row(trace(config)))
-        assert said.replace("\\", "").endswith(f"built-in role. “boat” (17) puts most on “bank” (2): {weight}.")
+        assert said.replace("\\", "").endswith(f"is random: “boat” (17) puts {weight} of its weight on “bank” (2).")
 
 
 def test_a_mean_that_is_rounded_to_all_of_the_weight_is_not_said_to_be_all_of_it():

@@ -6,7 +6,7 @@ GATE = " Weights are those before the output gate, which changes outputs alone."
 CELLS = "**A head** decides how much each {unit} (row, query) takes from each {unit} (column, key). {more}"
 PIXEL = "A pixel shows its largest weight. "
 PIXEL_MEAN = "A pixel shows the mean of up to {tile} x {tile} weights; zoom in below to see single ones. "
-BUILT = "These heads were built by hand{random}. "
+BUILT = "Built by hand{random}. "
 ONE_RANDOM, SOME_RANDOM = "; head {heads} is random", "; heads {heads} are random"
 MASK = "**Mask {mask}:** {help} "
 IN_BRACKETS = "In brackets: what a head was built for, where its weights here do not clearly show it. "
@@ -39,7 +39,7 @@ TEMPERATURE = "Temperature {temperature}"  # beside the title, as its field is u
 NOT_SHOWN = "({name})\n{says}"  # the rule of a head whose weights do not show it
 RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title
 DOES = "**{head}** {role}"
-RANDOM_DOES = "{does} {query} puts most on {key}: {share}."
+RANDOM_DOES = "**{head}** is random: {query} puts {share} of its weight on {key}."
 
 # The selected row.
 ROW_FOLD = "Selected row: lines, bars or output"

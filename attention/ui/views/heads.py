@@ -82,12 +82,12 @@ def view(config: Config) -> None:
 
 def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
     """Draws how the maps are read; while scores are not divided, what that does, with a link to the reason."""
-    if said := parts.unscaled(config):
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="above-map"):
+        if said := parts.unscaled(config):
             st.caption(said, width="content")
             unscaled.link(config)
-    elif above := parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles):
-        st.caption(above.rstrip())
+        elif above := parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles):
+            st.caption(above.rstrip())
 
 
 def _fields(config: Config) -> None:

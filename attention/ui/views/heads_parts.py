@@ -120,7 +120,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     if role and has_row and is_random(config, config.head):
         [most] = tables.heaviest(found, 1)["key"]
         said = {"query": escape(query_name(found)), "key": escape(format_token(found.keys["token"][most], most, "key"))}
-        return text.RANDOM_DOES.format(does=does(config, role), **said, share=format_percent(found.greatest))
+        return text.RANDOM_DOES.format(head=_head_name(config), **said, share=format_percent(found.greatest))
     if role or not has_row:
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
@@ -169,7 +169,7 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     if said and distributes(config) and results.heads.is_pattern_hidden(config):
         return f"{text.ONE_COLOUR.format(head=config.head)} {mask_rule(config)}{in_brackets(config, roles)}".rstrip()
     sink = role and role.is_sink and said
-    is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
+    is_built = is_hand_built(config) and config.heads > 1
     unnamed = said and distributes(config) and not all(names(config, roles)) and any(roles)
     tile = results.heads.tokens_per_pixel(config)
     means = results.heads.is_pooled_by_mean(config)
