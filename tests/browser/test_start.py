@@ -139,6 +139,12 @@ def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(vi
     assert table["x"] + table["width"] <= column["x"] + column["width"] + 1
 
 
+def test_a_long_sentence_keeps_the_largest_share_on_a_phone(visit):
+    tab = visit("masks?v=3&mask=full")
+    tab.page.set_viewport_size({"width": 390, "height": 800})
+    expect(tab.page.locator(".sentence-head:not(.no-chips) .chip small:visible")).to_have_text(["19.7%"])
+
+
 def test_a_length_opens_heads_and_back_returns_to_the_story(start):
     slider = start.page.locator(".st-key-story_heads input[type=range]")
     slider.press("ArrowRight")

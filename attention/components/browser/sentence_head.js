@@ -36,8 +36,8 @@ import { applyTheme, shadeChip, stopsOn } from "./theme.js";
 
 const POINTED = "sentence-pointed";  // event of the document: heads over sentences that are alike follow the pointer together
 const NAMED = 0.05;  // weights from which a token shows its share
-const LONG = 16;  // tokens above which they show no share on a phone
-const MANY = 30;  // tokens from which on they are small, and show no share
+const LONG = 16;  // tokens above which only the largest weight shows its share on a phone
+const MANY = 30;  // tokens from which on they are small, and only the largest weight shows its share
 
 /**
  * Draws the sentence at the end of an element.
@@ -163,12 +163,15 @@ function show(sentence) {
  * @param {number} head  0, or 1 for the other mask
  */
 function shade(sentence, chips, row, head) {
+  const weights = sentence.data.tokens.map((_, at) => cellAt(sentence.data, head, row, at).weight);
+  const largest = weights.indexOf(Math.max(...weights));
   [...chips.children].forEach((chip, i) => {
     if (!(chip instanceof HTMLElement)) return;
     const { weight, code } = cellAt(sentence.data, head, row, i);
     shadeChip(chip, weight, sentence.data);
     chip.classList.toggle("masked", code === MASKED);
     chip.classList.toggle("selected", i === row);
+    chip.classList.toggle("largest", i === largest);
     find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";
     chip.title = describe(sentence, row, i, head);
   });
