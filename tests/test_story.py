@@ -270,7 +270,7 @@ def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings
         sizes[0] == pytest.approx(weights.max().item())
         and parts[0]["token"] == SENTENCES["river"].tokens[weights.argmax()]
     )
-    kept = [size for part, size in zip(parts, sizes, strict=True) if not part["token"].endswith(" others")]
+    kept = [size for part, size in zip(parts, sizes, strict=True) if not part["token"].endswith(" more")]
     assert kept == sorted(kept, reverse=True) and len(kept) == int((weights >= start_combine.LEAST_SHARE).sum())
     assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
 

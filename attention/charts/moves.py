@@ -20,32 +20,27 @@ LINE = 20  # pixels per word
 BESIDE = 44  # pixels between the ends of an axis and the border, for the number of a bar or of a point
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
-SHARE, FULL = (
-    "#b8420f",
-    0.7,
-)  # the colour of a weight, and its opacity for a whole row, on which both themes' text is legible
-NAMED = 0.1  # share from which on a part has a name
 POINT = 9  # pixels between the middle of a point and its number
-MIX, LETTER = 24, 7  # pixels of the height of the bar of shares, and of the width of a letter on it
+MIX, LETTER = 24, 6  # pixels of the height of the bar of shares, and of the width of a letter on it
 Align = Literal["left", "right"]
 
 
 @cache
 def mix() -> dict[str, Any]:
-    """Returns one bar of shares, as a Vega-Lite specification: the columns are `token`, `start`, `end` and `label`.
+    """Returns one bar of shares, as a Vega-Lite specification.
 
-    A part has the name of its token, and its `label` where there is room; the larger the share, the fuller its colour.
+    The columns are `token`, `start`, `end`, `label`, and `fill` and `ink`, the colours of a part and of its text. A part has
+    the name of its token and its `label`, or the name alone, where there is room.
     """
     share = "datum.end - datum.start"
     x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
     parts = (
         alt.Chart()
-        .transform_calculate(share=share)
-        .mark_rect(fill=SHARE, stroke=theme.HIDDEN, strokeWidth=0.5)
+        .mark_rect(stroke=theme.HIDDEN, strokeWidth=0.5)
         .encode(
             x=x,
             x2="end:Q",
-            fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.08, FULL]), legend=None),
+            fill=alt.Fill("fill:N", scale=None),
             tooltip=[alt.Tooltip("token:N"), alt.Tooltip("label:N", title="share")],
         )
     )
@@ -55,13 +50,13 @@ def mix() -> dict[str, Any]:
         alt.Chart()
         .transform_calculate(
             middle="(datum.start + datum.end) / 2",
-            said=f"{share} < {NAMED} ? '' : {named} : {room} (length(datum.token) + 1) ? datum.token : ''",
+            said=f"{named} : {room} (length(datum.token) + 1) ? datum.token : ''",
         )
-        .mark_text(fontSize=13, font=FONT, baseline="middle", aria=False)
+        .mark_text(fontSize=12, font=FONT, baseline="middle", aria=False)
         .encode(
             x=alt.X("middle:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None),
             text="said:N",
-            color=alt.value("currentColor"),
+            color=alt.Color("ink:N", scale=None),
         )
     )
     spec = dataless(alt.layer(parts, names).properties(height=MIX))

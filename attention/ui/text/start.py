@@ -123,7 +123,7 @@ TAKE_OVER = (
     "the sum into what is added to the vector of {query}."
 )
 MIX_ALT = "Bars in a row: the weight of each token in what the selected token takes"
-OTHERS = "{count} others"
+OTHERS = "{count} more"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
 WITHIN = "**Which words does {query} move towards?** Compared: the word with its largest weight, and some others."

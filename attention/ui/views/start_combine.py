@@ -14,6 +14,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import moves as charts
+from attention.charts import theme
 from attention.number_format import format_change, format_percent
 from attention.story.head import SENTENCES, Move, moves, moves_within, vectors
 from attention.story.settings import WORD, Story
@@ -158,15 +159,16 @@ def draw_mix(story: Story, trace: Trace) -> None:
 
 
 def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
-    """The parts of the bar, which add up to 1: tokens from `LEAST_SHARE` on, and the others together."""
+    """Parts that add up to 1: tokens from `LEAST_SHARE` on, and the others together, in the colour of their mean."""
     order = sorted(range(len(row)), key=lambda at: -row[at])
-    named = [(tokens[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
-    others = [weight for weight in row if 0 < weight < LEAST_SHARE]
-    parts = named + [(text.OTHERS.format(count=len(others)), sum(others))] * bool(others)
-    ends = [0.0, *accumulate(weight for _, weight in parts)]
+    parts = [(tokens[at], row[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
+    if others := [weight for weight in row if 0 < weight < LEAST_SHARE]:
+        parts.append((text.OTHERS.format(count=len(others)), sum(others), sum(others) / len(others)))
+    ends = [0.0, *accumulate(share for _, share, _ in parts)]
     return [
-        {"token": token, "start": start, "end": end, "label": format_percent(weight)}
-        for (token, weight), start, end in zip(parts, ends, ends[1:], strict=False)
+        {"token": token, "start": start, "end": end, "label": format_percent(share)}
+        | {"fill": theme.weight_color(weight), "ink": theme.weight_ink(weight)}
+        for (token, share, weight), start, end in zip(parts, ends, ends[1:], strict=False)
     ]
 
 
