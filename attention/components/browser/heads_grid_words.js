@@ -241,7 +241,7 @@ export function largest({ weight, keys, tile, all, even, sides }) {
   if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
   if (even && !all) return ": all bars about equal";
   const what = sides ? "largest change" : "largest", most = weight ? `: ${what} ${weight},` : `: ${what} at`;
-  const isNamed = keys[0].startsWith("“");
+  const isNamed = keys.some((key) => key.startsWith("“"));
   if (keys.length > (isNamed ? 2 : 3)) return `${most} ${keys.length} ${tile > 1 ? "bars" : "keys"}`;
   if (isNamed) return `${most} ${keys.join(" and ")}`;
   return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
