@@ -373,6 +373,14 @@ def test_the_squares_fit_the_window(opened):
     assert (bars["x"], bars["width"]) == (large["x"], large["width"]), "a bar is above the column of its key"
 
 
+def test_a_tapped_map_is_shown_large_in_a_narrow_window(opened):
+    page = opened("tokens=18&heads=8&input=noise").page
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.wait_for_function("() => !document.querySelector('.heads-grid').classList.contains('wide')")
+    page.locator(".square").nth(7).click()
+    page.wait_for_function("() => document.querySelector('.large').getBoundingClientRect().top >= 0")
+
+
 def test_all_heads_are_saved_as_one_picture(opened):
     page = opened("tokens=8&heads=2&mask=full&input=noise").page
     with page.expect_download() as download:

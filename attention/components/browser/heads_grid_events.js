@@ -1,7 +1,7 @@
 // Handles pointer and keyboard events of the grid, and reports pins.
 
 import { cellAt, greatestCell } from "./cells.js";
-import { find, target } from "./elements.js";
+import { find, scrollToNearest, target } from "./elements.js";
 import { savePicture } from "./heads_grid_picture.js";
 import { cellSentence } from "./heads_grid_readout.js";
 import { atToken, cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
@@ -45,6 +45,7 @@ export function listen(grid) {
     cancelAnimationFrame(frame);  // a small square chooses its head alone: the query stays, and no cell is under the pointer
     grid.pointer = grid.hover = null;
     pin(grid, atToken(data, head, cursor.query, null), false);
+    if (!grid.plan.wide) scrollToNearest(grid.spread);  // the bars and the large head are above the squares
   });
   find(root, ".tokens").addEventListener("click", (event) => {
     const row = Number(target(event, "[data-row]")?.dataset.row ?? -1), { cursor, data } = grid;
