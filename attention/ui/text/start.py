@@ -60,8 +60,8 @@ AS_IF = {  # what a mask for several texts means for a single sentence
 COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
 BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
 TRAINED = (
-    "MiniLM was fine-tuned on pairs of sentences, to give those that belong together similar vectors. It computes new attention "
-    "weights for every sentence. They show what a head reads, not what the model understands."
+    "MiniLM was fine-tuned on pairs of sentences, to give those that belong together similar vectors. Its weights "
+    "show what a head reads, not what the model understands."
 )
 EXPECTED = (
     "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "
