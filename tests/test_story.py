@@ -419,8 +419,8 @@ def test_large_exponentials_are_powers_of_ten():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    assert "Largest weight of “bank” per scale; uniform: 16.7%." in words(causal)
-    assert "uniform: 9.1%. **none:** saturated. **1/32:** nearly uniform." in words(usual)
+    assert "Above: the largest weight of “bank” at each scale." in words(causal)
+    assert "**none**: nearly all on one token (saturated). **1/32**: nearly uniform (9.1% each)." in words(usual)
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]

@@ -101,8 +101,9 @@ WHY_ROOT = (
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"
-LARGEST = "Largest weight of {query} per scale; uniform: {uniform}.{effects}"
-SATURATED, NEARLY_UNIFORM = " **{scales}:** saturated.", " **{scales}:** nearly uniform."
+LARGEST = "Above: the largest weight of {query} at each scale.{effects}"
+SATURATED = " **{scales}**: nearly all on one token (saturated)."
+NEARLY_UNIFORM = " **{scales}**: nearly uniform ({uniform} each)."
 SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
 MASKED = " Masked tokens get no weight."
 SCORES = (

@@ -228,8 +228,7 @@ def _draw_scales(story: Story, trace: Trace) -> None:
             if hides
             else text.LARGEST.format(
                 query=token_name(trace, trace.config.query_index),
-                effects=_scale_effects(names, weights, visible),
-                uniform=uniform,
+                effects=_scale_effects(names, weights, visible, uniform),
             )
         )
 
@@ -238,14 +237,14 @@ def _largest_weight(config: Config) -> float:
     return float(selected_row(results.heads.trace(config)).max())
 
 
-def _scale_effects(names: dict[str, str], weights: dict[str, float], visible: int) -> str:
+def _scale_effects(names: dict[str, str], weights: dict[str, float], visible: int, uniform: str) -> str:
     """At which scales the row is saturated, and at which nearly uniform; "" if it is neither, or has few visible keys."""
     effects = {
         text.SATURATED: [scale for scale, weight in weights.items() if weight >= SATURATED],
         text.NEARLY_UNIFORM: [scale for scale, weight in weights.items() if weight * visible <= NEARLY_UNIFORM],
     }
     return "".join(
-        effect.format(scales=join_words([names[scale] for scale in scales]))
+        effect.format(scales=join_words([names[scale] for scale in scales]), uniform=uniform)
         for effect, scales in effects.items()
         if scales and visible > NEARLY_UNIFORM
     )
