@@ -378,7 +378,7 @@ def test_the_button_pins_and_the_page_compares():
     test = run(HEADS, {})
     test.button(key="compare").click().run()
     assert not test.exception and test.session_state["session"].here.setting.against == pin(Config())
-    begun = "**B** has temperature 4.0 where **A** has 1.0"
+    begun = "**B** starts with temperature 4.0; **A** has 1.0"
     assert any(begun in each.value.replace("\\", "") for each in test.caption)
     assert "shows A" in test.button(key="unpin").help
     test.button(key="undo").click().run()

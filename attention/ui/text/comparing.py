@@ -16,7 +16,9 @@ UNSAID = "What changed is said here once the answer is revealed."
 ON_TEXT = "{source} on “{text}”"
 SAME = "A and B have the same settings. Change a setting: it changes B."
 EQUAL = "**A and B are equal so far.** Change any setting to change B."
-BEGUN = "To begin with, **B** has {knob} {b} where **A** has {a}. Any setting that you change now changes B."
+BEGUN = (
+    "So that something differs, **B** starts with {knob} {b}; **A** has {a}. Any setting that you change now changes B."
+)
 UNDO = "Undo this change"
 SET = "Set {knob} to {value}"
 DIFFERS = "**A** {a} · **B** {b}"
