@@ -284,7 +284,7 @@ def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_on
     )
     assert "seems faster than a 16-core CPU from somewhere between 256 and 512 tokens on" in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "timing_break-even" in each.proto.id)
-    assert "256 and 512" in chart and "GPU roughly 46 times as fast" in chart
+    assert "256 and 512" in chart and "GPU at most 46 times as fast" in chart
     test.segmented_control(key="timing_chart").set_value("time").run()
     test.button_group(key="sweep_masks").set_value(["causal"]).run()
     sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
@@ -349,8 +349,9 @@ def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes)
     cpu, gpu = ({t.length: t for t in drawn if (t.device == "cpu") is of_cpu} for of_cpu in (True, False))
     assert cpu.keys() == gpu.keys() and all(timing.transfer for timing in gpu.values())
     ratios = {n: cpu[n].seconds / (gpu[n].seconds + gpu[n].transfer) for n in cpu}
+    longer = 1 / ratios[found.longest.length]
     assert found.times_as_long(found.longest.length) == (
-        times(float(f"{1 / ratios[found.longest.length]:.2g}")) if ratios[found.longest.length] < 1 else ""
+        f"roughly {times(float(f'{longer:.2g}'))}" if longer > 1 else ""
     )
     crossed = min(ratios.values()) < 1 < max(ratios.values())
     assert found.meeting(True) is not None or not crossed or found.moved.length is None

@@ -29,8 +29,8 @@ NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "{about} {unit}", "about equal"
 ROUGH = "between{gap}{0:,} and {1:,}"
 FAR = 0.4  # of the width, from which on there is room for the length of a crossing at the left of the line below it
-TIMES = "GPU {roughly}{alone} times as fast<br>{copied}"
-COPIED, SLOWER = "{roughly}{times} times with copy", "with copy {roughly}{times} times the CPU's time"
+TIMES = "GPU {alone} times as fast<br>{copied}"
+COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -48,9 +48,8 @@ def figure(found: BreakEven) -> go.Figure:
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     alone, copied = found.times(lengths[last]), found.times(lengths[last], copied=True)
     longer = found.times_as_long(lengths[last])
-    roughly = "roughly " * found.is_rough
-    copied = (SLOWER if longer else COPIED).format(roughly=roughly, times=longer or copied)
-    says = TIMES.format(roughly=roughly, alone=alone, copied=copied)
+    copied = (SLOWER if longer else COPIED).format(times=longer or copied)
+    says = TIMES.format(alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
     _mark_break_even(shown, found, lengths, gpu, unit, 10**low)
     for trace in _traces(shown):

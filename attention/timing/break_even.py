@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import ceil, floor
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.comparison import EQUAL, Crossover
@@ -16,7 +15,7 @@ from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, Timi
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
-from attention.timing.units import seconds, two_digits
+from attention.timing.units import seconds
 
 OPEN_MARKS = "open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
@@ -133,11 +132,7 @@ class BreakEven:
         if not (cpu.loose or gpu.loose) or cpu.seconds is None or gpu.seconds is None:
             return ""
         copied, base = gpu.seconds + gpu.moved, cpu.seconds
-        about, many = "roughly", base / copied
-        if gpu.is_bound and cpu.is_stable:
-            about, many = "at least", two_digits(many, floor)
-        elif cpu.is_bound and gpu.is_stable:
-            about, many = "at most", two_digits(many, ceil)
+        about, many = self._bounded(base / copied, cpu.length)
         is_faster = base > (1 + EQUAL) * copied and many > 1
         ratio = AS_FAST.format(about=about, times=cpu_gpu_summary.times(many)) if is_faster else ""
         cpu_why, gpu_why = (f" ({convergence.open_marks((each,))})" if each else "" for each in (cpu.loose, gpu.loose))
@@ -168,16 +163,25 @@ class BreakEven:
 
     def times(self, length: int, copied: bool = False) -> str:
         """How many times as fast the GPU is at a length, as it is written."""
-        ratio = self._ratio(length, copied)
-        return cpu_gpu_summary.times(self._round(ratio))
+        return self._times(self._ratio(length, copied), length)
 
     def times_as_long(self, length: int) -> str:
         """How many times as long as the CPU the GPU takes at a length with the copy; empty if it is faster."""
         ratio = self._ratio(length, copied=True)
-        return cpu_gpu_summary.times(self._round(1 / ratio)) if ratio < 1 else ""
+        return self._times(1 / ratio, length, is_faster=False) if ratio < 1 else ""
 
-    def _round(self, value: float) -> float:
-        return float(f"{value:.2g}") if self.is_rough else value
+    def _times(self, ratio: float, length: int, is_faster: bool = True) -> str:
+        """A ratio as it is written, with "at most", "at least" or "roughly" if the times at its length are unstable."""
+        if not self.is_rough:
+            return cpu_gpu_summary.times(ratio)
+        about, many = self._bounded(ratio, length, is_faster)
+        return f"{about} {cpu_gpu_summary.times(many)}"
+
+    def _bounded(self, ratio: float, length: int, is_faster: bool = True) -> tuple[str, float]:
+        """How sure a ratio of the times at a length is, and its number."""
+        at = (each.at(length) for each in (self.cpu, self.gpu))
+        slow, fast = ((bool(point and point.is_stable), bool(point and point.is_bound)) for point in at)
+        return comparison.bounded_ratio(ratio, *((slow, fast) if is_faster else (fast, slow)))
 
     def meeting(self, copied: bool) -> float | None:
         """The length at which the lines of the CPU and of the GPU, with or without the copy, meet; None if they do not."""

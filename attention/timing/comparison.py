@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from math import ceil, floor
 from types import MappingProxyType
 
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
 from attention.timing.sweep import Case
+from attention.timing.units import two_digits
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 CPU = "the CPU"  # base of the comparison of devices, instead of an implementation
@@ -124,6 +126,19 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
     if a is None or b is None:
         return SpeedUp(slow.length, ratio, None, None, settled)
     return SpeedUp(slow.length, ratio, (a[0] + more) / (b[1] + most), (a[1] + more) / (b[0] + most), settled)
+
+
+def bounded_ratio(ratio: float, slow: tuple[bool, bool], fast: tuple[bool, bool]) -> tuple[str, float]:
+    """A ratio of two times that are not both stable, with two digits, and whether it is at most, at least or roughly that.
+
+    `slow`, `fast`: whether each of the times is stable, and whether it is an upper bound, as unstable minimums are.
+    """
+    (slow_stable, slow_bound), (fast_stable, fast_bound) = slow, fast
+    if slow_bound and fast_stable:
+        return "at most", two_digits(ratio, ceil)
+    if fast_bound and slow_stable:
+        return "at least", two_digits(ratio, floor)
+    return "roughly", two_digits(ratio, round)
 
 
 def suffices(stable: list[SpeedUp], points: list[SpeedUp]) -> bool:

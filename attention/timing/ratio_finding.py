@@ -47,7 +47,8 @@ def ratio_finding(
         parts = [name(fast[0])] if has_name else [setting] * bool(setting)
         parts += ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
-        said = ", ".join([*how, _faster(what, than, crossing, used, "roughly " * (used is not stable))])
+        rough = None if used is stable else _certainty(slow, fast, used[-1])
+        said = ", ".join([*how, _faster(what, than, crossing, used, rough)])
         if used is not stable:  # the answer first, then how sure it is
             why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
             _, _, rest = why.partition(", ")
@@ -56,12 +57,19 @@ def ratio_finding(
     return ""
 
 
-def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str) -> str:
-    """From which length on one is faster than the other, and how many times at the last one; `roughly` before that number."""
+def _certainty(slow: list[Timing], fast: list[Timing], last: SpeedUp) -> str:
+    """The last ratio of two lines, or its inverse if it is below one, with whether it is at most, at least or roughly that."""
+    at = (next(timing for timing in line if timing.length == last.length) for line in (slow, fast))
+    of = [(timing.settled, timing.is_bound) for timing in at]
+    about, many = comparison.bounded_ratio(max(last.ratio, 1 / last.ratio), *(of if last.ratio >= 1 else reversed(of)))
+    return f"{about} {times(many)}"
+
+
+def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str | None) -> str:
+    """From which length on one is faster than the other, and how many times at the last one; `roughly`: that number if unsure."""
     first, last = used[0], used[-1]
-    digits = 2 if roughly else 4  # significant ones of a ratio and a length that are not exact
-    many = f"{roughly}{times(_round(max(last.ratio, 1 / last.ratio), digits))}"
-    ratio = "about as fast" if many == "1" else f"{many} times as fast"
+    many = roughly or times(max(last.ratio, 1 / last.ratio))
+    ratio = "about as fast" if many in ("1", "roughly 1") else f"{many} times as fast"
     since, shortest = crossing.length, crossing.shortest
     if last.ratio < 1:
         return f"{what} takes {many} times as long as {than} at {last.length:,} tokens"
@@ -73,7 +81,3 @@ def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roug
     if crossing.bracket:
         on = f"{crossing.bracket if roughly else crossing.about} tokens on"
     return f"{what} {'seems' if roughly else 'is'} faster than {than} from {on}; at {last.length:,} it is {ratio}"
-
-
-def _round(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")

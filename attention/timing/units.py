@@ -27,6 +27,6 @@ def size(value: int | None) -> str:
 
 
 def two_digits(value: float, cut: Callable[[float], int]) -> float:
-    """Cuts a positive number to two significant digits, down with `floor` or up with `ceil`."""
+    """Cuts a positive number to two significant digits, down with `floor`, up with `ceil`, or to the nearest with `round`."""
     step = 10.0 ** (floor(log10(value)) - 1)
     return cut(value / step) * step

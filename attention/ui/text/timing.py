@@ -72,7 +72,7 @@ OTHERS = "Results for each setting"
 SEVERAL = "The headline is for {setting}. The others are below the chart, in “Results for each setting”."
 OF_BOTH = "Only {setting} was timed on a CPU and a GPU. The others are below the chart, in “Results for each setting”."
 ONE_COMBINATION = "*Break-even* draws one combination of the selected values."
-DECODER = "A decoder keeps keys and values on the GPU; the copy here brings all of them."
+DECODER = "A decoder keeps keys and values on the GPU, so that it needs no such copy."
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -176,6 +176,7 @@ ABOVE_LIMIT = (
     "Above the grey line, a cache of {machine} holds the data; it is faster than the memory whose limit is drawn."
 )
 ONE_INTENSITY = "Each call computes about as much for each byte that it reads, so memory is the limit at every length."
+ARITHMETIC = "Arithmetic is the limit at all lengths here, not memory."
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 LEFT_OUT = "Not drawn: {lengths}, timed on one of the two only."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to at most {last:,} at the right."
@@ -185,8 +186,8 @@ PALE_LINES = "Pale lines are other code, some of it whole layers; hover or tap f
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
 SQUARE = (
-    "For twice the text attention has 4 times the operations: time grows less where part of it is a fixed cost, and more where "
-    "data no longer fits a cache."
+    "Lower is faster. For twice the text attention has 4 times the operations: time grows less where part of it is a fixed cost, "
+    "and more where data no longer fits a cache."
 )
 MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"

@@ -183,9 +183,9 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(finding))
-        is_ratio = chart.which in (timing_sizes.TIME, BREAK_EVEN) and finding == chart.ratio
-        if copied := chart.ratio_with_copy if is_ratio else "":
-            st.caption(escape(copied), help=escape(answer.text))
+        if chart.which == BREAK_EVEN and (copied := chart.ratio_with_copy):
+            is_decoder = any(timing.queries for timing in chart.subject)
+            st.caption(escape(f"{copied} {text.DECODER * is_decoder}".rstrip()), help=escape(answer.text))
         elif chart.shown:
             st.caption(timing_results.how_to_read(chart))
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
@@ -245,9 +245,8 @@ def _live(timed: Timed, first: bool) -> None:
 
 
 def _about(found: Subject, chart: timing_chart.Chart) -> str:
-    """What a chart is of, for its caption: the settings, and what a decoder copies."""
-    is_copied = chart.which in (timing_sizes.TIME, BREAK_EVEN) and any(timing.queries == 1 for timing in chart.shown)
-    return escape(" ".join([timing_sizes.settings_text(chart.shown or found.cases), *[text.DECODER] * is_copied]))
+    """What a chart is of, for its caption: the settings."""
+    return escape(timing_sizes.settings_text(chart.shown or found.cases))
 
 
 def _progress(timed: Timed) -> None:

@@ -70,12 +70,14 @@ def _limits(shown: list[Timing]) -> list[str]:
     if chart_findings.is_of_one_intensity(shown):
         return [*found, text.ONE_INTENSITY]
     ends = chart_findings.rising_lengths(shown)
+    bounds = [comparison.roofline_bound(timing) for timing in above]
+    if bounds and all(bound == timing.peak_operations for bound, timing in zip(bounds, above, strict=True) if bound):
+        found.append(text.ARITHMETIC)
     return [*found, text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else [])]
 
 
 def _reasons(shown: list[Timing]) -> list[str]:
     """Why times are as they are: what they leave out, and what they hardly depend on."""
     without_copy = text.WITHOUT_COPY if any(timing.to_device for timing in shown) else ""
-    grows = text.SQUARE if len({timing.length for timing in shown}) > 1 and not any(t.queries for t in shown) else ""
     flat = line_names.of_keys(chart_findings.flat_times(shown), shown)
-    return [grows, without_copy, flat if flat != chart_findings.time_finding(shown) else ""]
+    return [without_copy, flat if flat != chart_findings.time_finding(shown) else ""]

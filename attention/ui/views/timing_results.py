@@ -138,7 +138,10 @@ def _bounds(cases: Sequence[Case]) -> None:
 
 
 def how_to_read(chart: timing_chart.Chart) -> str:
-    """How to read a chart, in one sentence."""
+    """How to read a chart, in one sentence, and why times grow as they do."""
+    lengths = {timing.length for timing in chart.shown}
+    if chart.which == "time" and len(lengths) > 1 and not any(timing.queries for timing in chart.shown):
+        return text.SQUARE
     return f"{_about(chart).partition('. ')[0]}."
 
 
