@@ -313,6 +313,14 @@ def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
     assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
+def test_the_copy_of_a_decoder_is_said_to_be_needless_beside_its_number(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run()
+    sizes_menu(test).set_value("Decoding, 16 cores").run()
+    assert test.caption[0].value.startswith("With the copy, ") and test.caption[0].value.endswith("needs no such copy.")
+
+
 def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

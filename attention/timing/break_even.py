@@ -132,7 +132,7 @@ class BreakEven:
         if not (cpu.loose or gpu.loose) or cpu.seconds is None or gpu.seconds is None:
             return ""
         copied, base = gpu.seconds + gpu.moved, cpu.seconds
-        about, many = self._bounded(base / copied, cpu.length)
+        about, many = self._ratio_bound(base / copied, cpu.length)
         is_faster = base > (1 + EQUAL) * copied and many > 1
         ratio = AS_FAST.format(about=about, times=cpu_gpu_summary.times(many)) if is_faster else ""
         cpu_why, gpu_why = (f" ({convergence.open_marks((each,))})" if each else "" for each in (cpu.loose, gpu.loose))
@@ -174,14 +174,14 @@ class BreakEven:
         """A ratio as it is written, with "at most", "at least" or "roughly" if the times at its length are unstable."""
         if not self.is_rough:
             return cpu_gpu_summary.times(ratio)
-        about, many = self._bounded(ratio, length, is_faster)
+        about, many = self._ratio_bound(ratio, length, is_faster)
         return f"{about} {cpu_gpu_summary.times(many)}"
 
-    def _bounded(self, ratio: float, length: int, is_faster: bool = True) -> tuple[str, float]:
+    def _ratio_bound(self, ratio: float, length: int, is_faster: bool = True) -> tuple[str, float]:
         """How sure a ratio of the times at a length is, and its number."""
         at = (each.at(length) for each in (self.cpu, self.gpu))
         slow, fast = ((bool(point and point.is_stable), bool(point and point.is_bound)) for point in at)
-        return comparison.bounded_ratio(ratio, *((slow, fast) if is_faster else (fast, slow)))
+        return comparison.ratio_bound(ratio, *((slow, fast) if is_faster else (fast, slow)))
 
     def meeting(self, copied: bool) -> float | None:
         """The length at which the lines of the CPU and of the GPU, with or without the copy, meet; None if they do not."""

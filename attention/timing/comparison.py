@@ -128,7 +128,7 @@ def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
     return SpeedUp(slow.length, ratio, (a[0] + more) / (b[1] + most), (a[1] + more) / (b[0] + most), settled)
 
 
-def bounded_ratio(ratio: float, slow: tuple[bool, bool], fast: tuple[bool, bool]) -> tuple[str, float]:
+def ratio_bound(ratio: float, slow: tuple[bool, bool], fast: tuple[bool, bool]) -> tuple[str, float]:
     """A ratio of two times that are not both stable, with two digits, and whether it is at most, at least or roughly that.
 
     `slow`, `fast`: whether each of the times is stable, and whether it is an upper bound, as unstable minimums are.

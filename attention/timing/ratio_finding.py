@@ -61,7 +61,7 @@ def _certainty(slow: list[Timing], fast: list[Timing], last: SpeedUp) -> str:
     """The last ratio of two lines, or its inverse if it is below one, with whether it is at most, at least or roughly that."""
     at = (next(timing for timing in line if timing.length == last.length) for line in (slow, fast))
     of = [(timing.settled, timing.is_bound) for timing in at]
-    about, many = comparison.bounded_ratio(max(last.ratio, 1 / last.ratio), *(of if last.ratio >= 1 else reversed(of)))
+    about, many = comparison.ratio_bound(max(last.ratio, 1 / last.ratio), *(of if last.ratio >= 1 else reversed(of)))
     return f"{about} {times(many)}"
 
 
