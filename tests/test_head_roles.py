@@ -76,7 +76,11 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
     ("changes", "head", "says"),
     [
         ({"mask": "strided"}, 2, "was built to attend to the first word; this mask hides it in 10 of 18 rows."),
-        ({"mask": "dilated"}, 3, "was built to attend three words back; this mask hides that word in every row."),
+        (
+            {"mask": "dilated"}, 3,
+            "was built to attend three words back, where there is one"
+            "; this mask hides that word in every row.",
+        ),
         (
             {"mask": "window", "span": 10},
             2,
@@ -88,7 +92,7 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
             "was built to attend to nearby words, within five positions; here its weights cannot show it, as uniform weights "
             "would put 100% there, too.",
         ),
-        ({"tokens": 3}, 3, "was built to attend three words back; this text has no such word."),
+        ({"tokens": 3}, 3, "was built to attend three words back, where there is one; this text has no such word."),
         (
             {"d_model": 8},
             4,
@@ -104,18 +108,20 @@ def test_a_hand_built_head_is_called_by_its_rule_whatever_its_weights_show(confi
         (
             {"heads": 32},
             21,
-            "was built to attend from each word to itself and four words back; here it puts 5.8% and 46.6% of its weight there "
+            "was built to attend from each word to itself and four words back, where there is one"
+            "; here it puts 5.8% and 46.6% of its weight there "
             "on average; uniform weights would put 19.4% and 10.1%.",
         ),
         (
             {"heads": 16},
             13,
-            "attends from each word to itself (23.4%) and two words back (73.0%) on average.",
+            "attends from each word to itself (23.4%) and two words back, where there is one (73.0%) on average.",
         ),
         (
             {"heads": 16, "d_model": 128},
             13,
-            "was built to attend from each word to itself and two words back; here it puts 11.3% and 59.9% of its weight there "
+            "was built to attend from each word to itself and two words back, where there is one"
+            "; here it puts 11.3% and 59.9% of its weight there "
             "on average; uniform weights would put 19.4% and 12.5%.",
         ),
         (
@@ -147,8 +153,8 @@ def test_the_second_eight_are_called_by_their_own_offsets():
 def test_the_sentence_says_the_share_that_the_weights_have():
     weights = trace(Config()).weights
     assert (
-        f"attends one word back: {format_percent(float(weights[1].diagonal(-1).mean()))} of its weight on average."
-        == of(Config())[1].says
+        f"attends one word back, where there is one"
+        f": {format_percent(float(weights[1].diagonal(-1).mean()))} of its weight on average." == of(Config())[1].says
     )  # pyright: ignore[reportOptionalMemberAccess]
     assert (
         f"(attention sink): {format_percent(float(weights[2, :, 0].mean()))} of its weight on average."
@@ -157,7 +163,10 @@ def test_the_sentence_says_the_share_that_the_weights_have():
     near = format_percent(float(weights[4].tril(5).triu(-5).sum(-1).mean()))
     assert f"within five positions: {near} of its weight on average." in of(Config())[4].says  # pyright: ignore[reportOptionalMemberAccess]
     itself, back = (format_percent(float(weights[5].diagonal(-by).mean())) for by in (0, 1))
-    assert of(Config())[5].says == f"attends from each word to itself ({itself}) and one word back ({back}) on average."  # pyright: ignore[reportOptionalMemberAccess]
+    assert (
+        of(Config())[5].says
+        == f"attends from each word to itself ({itself}) and one word back, where there is one ({back}) on average."
+    )  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -106,7 +106,9 @@ def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
     role = roles(found.weights, found.mask, found.queries.texts, "word")
     asked = question(found, role)
     assert "have equal vectors" not in asked.text
-    assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight on average.")
+    assert asked.why.replace("\\", "").endswith(
+        " **Head 1** attends one word back, where there is one: 91.4% of its weight on average."
+    )
 
 
 def test_of_a_random_head_among_hand_built_ones_the_question_says_so_and_another_is_asked_about():

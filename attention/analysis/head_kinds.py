@@ -26,7 +26,7 @@ MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER = 0.7  # minimum sum of the shares of two kinds that a head splits its weight between
 ALMOST = 1 - 2**-24  # the largest float32 below 1
 EACH = 0.25  # minimum share of each of two kinds that a head splits its weight between
-SINK = "(attention sink)"
+SINK, IF_ANY = "(attention sink)", ", where there is one"  # the mean is over the queries with such a key
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
 
@@ -198,9 +198,11 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
 
 def name_place(by: int, unit: str) -> tuple[str, str]:
     """Returns the name of the kind `by` tokens back, and what a head that attends to it does."""
-    if by < 1:
-        return ("itself", f"attends from each {unit} to itself") if by == 0 else ("next", f"attends to the next {unit}")
-    return f"{COUNTS[by]} back", f"attends {COUNTS[by]} {unit}{'s' * (by > 1)} back"
+    if by == 0:
+        return "itself", f"attends from each {unit} to itself"
+    if by < 0:
+        return "next", f"attends to the next {unit}{IF_ANY}"
+    return f"{COUNTS[by]} back", f"attends {COUNTS[by]} {unit}{'s' * (by > 1)} back{IF_ANY}"
 
 
 def near_kind(seen: Seen, unit: str) -> Kind:
