@@ -238,7 +238,13 @@ def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone
     said = "hardly learns"
     for config, is_said in ((Config(scale="none"), True), (Config(**{"scale": "none"} | changed), False)):
         assert (said in heads_parts.unscaled(config)) == is_said
-    assert heads_parts.unscaled(Config(scale="none")).endswith("as gradients vanish (see random head 7).")
+
+
+def test_without_the_division_a_button_shows_a_random_head():
+    test = run(HEADS, {"scale": "none"})
+    test.button(key="random head").click().run()
+    assert test.query_params["head"] == "7" and "random head" not in [button.key for button in test.button]
+    assert "nearly uniform" in heads_parts.unscaled(Config(scale="1/d_head"))
 
 
 def test_the_finding_of_a_random_head_has_the_weight_that_scaling_changes():

@@ -21,8 +21,12 @@ GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 TRAINED_MODEL = "the model trained on {task}"
 TASK = "**Task:** {says} "
-UNSCALED = "**Not divided by √{d_head}**: a softmax with nearly all weight on one key hardly learns, as gradients vanish{random}."
-RANDOM_SHOWS = " (see random head {head})"
+UNSCALED = (
+    "**Not divided by √{d_head}**: large scores saturate the softmax. It then hardly learns, as its gradients vanish."
+)
+OVERSCALED = "**Divided by {d_head}**, not by √{d_head}: scores get so small that the softmax is nearly uniform."
+UNUSUAL_SCALES = {"none": UNSCALED, "1/d_head": OVERSCALED}
+RANDOM_SHOWS = "See random head {head}"
 SINK = "**Sink:** a token that takes spare weight."
 LONG = "Previews of {heads} heads over {tokens} tokens; {done} of them are exact so far."
 FORMULAS = "Point at a column title for its formula."

@@ -85,6 +85,7 @@ def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="above-map"):
         if said := parts.unscaled(config):
             st.caption(said, width="content")
+            parts.draw_random_head_button(config)
             unscaled.link(config)
         elif above := parts.mask_rule(config) if config.head_softmax.signed else parts.how_to_read(config, roles):
             st.caption(above.rstrip())

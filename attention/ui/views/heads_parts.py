@@ -135,12 +135,24 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
 
 
 def unscaled(config: Config) -> str:
-    """What a missing division does to a softmax, as Markdown; "" if scores are divided, and if a question hides it."""
+    """What no division, or one by d_head, does to a softmax, as Markdown; "" at other scales, and if a question hides it."""
     usual = config.softmax == CONFIGS.defaults["softmax"] and config.qk_norm == QK_NORM_OFF
-    if config.scale != "none" or not usual or not has_scores(config.source) or questions.unsaid(config):
+    if (
+        config.scale not in text.UNUSUAL_SCALES
+        or not usual
+        or not has_scores(config.source)
+        or questions.unsaid(config)
+    ):
         return ""
-    random = next((text.RANDOM_SHOWS.format(head=head) for head in range(config.heads) if is_random(config, head)), "")
-    return f"{text.UNSCALED.format(d_head=config.d_head, random=random)} {mask_rule(config)}".rstrip()
+    return f"{text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)} {mask_rule(config)}".rstrip()
+
+
+def draw_random_head_button(config: Config) -> None:
+    """Draws a button that selects a random head, which shows saturation best; nothing if there is none or it is selected."""
+    random = next((head for head in range(config.heads) if is_random(config, head)), config.head)
+    if random != config.head and config.scale == "none":
+        label = text.RANDOM_SHOWS.format(head=random)
+        st.button(label, on_click=page.change, kwargs={"head": random}, type="tertiary", key="random head")
 
 
 def elsewhere(config: Config, role: Role | None) -> str | None:
