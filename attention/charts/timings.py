@@ -16,7 +16,6 @@ from attention.charts import theme, timing_limits
 from attention.charts import timing_marks as marks
 from attention.charts.timing_axes import rate_ticks, ratio_ticks, size_ticks, time_ticks
 from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
-from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
 from attention.timing import chart_findings, comparison, convergence, footprint, line_names
 from attention.timing.comparison import SpeedUp
@@ -196,7 +195,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     found = {label: [t for t in comparison.with_times(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
     names = line_names.line_names(timings)
-    height = max(HEIGHT, 110 + 200 * len(found))
+    height = 110 + max(300, 200 * len(found))
     titles, gap = (
         [marks.wrap_label(names[label]) for label in found],
         {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
@@ -210,6 +209,12 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 x=[f"{timing.length:,}" for timing in line],
                 y=values,
                 customdata=[_share(value, timing) for value, timing in zip(values, line, strict=True)],
+                text=[
+                    format_percent(value / (timing.seconds + timing.transfer))
+                    for value, timing in zip(values, line, strict=True)
+                ],
+                textposition="inside",
+                textangle=0,
                 name=part,
                 legendgroup=part,
                 showlegend=at == 1,
@@ -223,7 +228,10 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
         figure.add_bar(x=[None], y=[None], name=marks.PALE_BARS.format(why=why), marker=pale, hoverinfo="skip")
     margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])
-    figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
+    few = {"minsize": 11, "mode": "hide"}  # a text without room is left out
+    figure.update_layout(
+        height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend, uniformtext=few
+    )
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
     figure.update_xaxes(type="category")
     figure.update_xaxes(title=marks.axis_title(timings), row=max(1, len(found)), col=1)
