@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from attention.charts import timing_look
 from attention.charts import timings as charts
+from attention.charts.timing_marks import HEIGHT
 from attention.timing import comparison, cpu_gpu_series, result_table
 from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
@@ -197,7 +198,7 @@ def test_what_was_measured_here_is_not_called_recorded(name):
     "timings", [[], [failed_timing()], [make_timing(peak_operations=None, peak_traffic=None, peak_bytes=None)]]
 )
 def test_every_chart_is_a_figure_also_of_little_or_nothing(name, timings):
-    assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] >= charts.HEIGHT
+    assert json.loads(charts.CHARTS[name](timings).to_json())["layout"]["height"] >= HEIGHT
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
