@@ -224,7 +224,7 @@ def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
         "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: on average over 50 repeated tokens, most of "
-        "their weight is on what followed before."
+        "their weight is on the token after an earlier copy."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(
@@ -1034,7 +1034,7 @@ def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_ar
         for name in ("previous", "induction")
     )
     assert (previous, induction) == ([1, 11, 16], [17, 18])
-    said = "Induction heads are in later layers (17 and 18) than these (1, 11 and 16) and can use what they write."
+    said = "Of the layers shown, induction heads are in later ones (17 and 18) than these (1, 11 and 16)"
     assert said in captions(test) and not [each for each in test.button if each.key == "try"]
     assert "**Layer 16, head 0**" in words(test), "the head with the largest value is selected"
     for other in ({"source": "trained:induction", "training_step": "0"}, {"source": STREET}):

@@ -216,9 +216,9 @@ def test_the_finding_is_true_of_what_is_shown():
         test.button_group(key="story_sentence").set_value(sentence).run()
         found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
         assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
-        change = {"river": "+0.016; the other words below: −0.015 to −0.008)."}
-        change["account"] = "+0.015; the other words below: −0.011 to +0.007)."
-        said = f"This head moves “bank” most towards **“{sentence}”** (cosine {change[sentence]}"
+        change = {"river": "+0.016; other words below: −0.015 to −0.008)."}
+        change["account"] = "+0.015; other words below: −0.011 to +0.007)."
+        said = f"This head moves “bank” most towards **“{sentence}”** (change of cosine {change[sentence]}"
         assert said in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
     away = text.MOVES_AWAY.format(query="“bank”")
@@ -392,7 +392,7 @@ def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_
 
 def test_the_reason_for_the_root_is_said_and_a_scale_is_a_button_that_says_what_it_does():
     test = visit({ENTRY: "step.weigh"})
-    assert "the sum would typically be about √32 ≈ 5.7, not 32: they partly cancel." in words(test)
+    assert "they would partly cancel: the sum would typically be about √32 ≈ 5.7." in words(test)
     labels = {scale: test.button(key=f"scale {scale}").label for scale in SCALES}
     assert labels == {"none": "none · over 99.9%", "1/sqrt(d_head)": "1/√32 · 70.7%", "1/d_head": "1/32 · 15.6%"}
     test.button(key="scale none").click().run()
@@ -420,7 +420,10 @@ def test_large_exponentials_are_powers_of_ten():
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
     assert "Above: the largest weight of “bank” at each scale." in words(causal)
-    assert "**none**: nearly all on one token (saturated). **1/32**: nearly uniform (9.1% each)." in words(usual)
+    assert (
+        "**none**: nearly all on one token, which stops learning (saturated). **1/32**: much flatter (uniform: 9.1%)."
+        in words(usual)
+    )
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]

@@ -11,8 +11,8 @@ import { MASKED } from "./cells.js";
 const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the least side of a framed cell
 
 /**
- * Returns the labels of an axis: that of the framed pair or row, those of the starts of repeats, and of all others every k-th, as
- * far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes, counted from
+ * Returns the labels of an axis: that of the framed or pointed pair or row, those of the starts of repeats, and of all others
+ * every k-th, as far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes, counted from
  * the framed query.
  * @param {LargeData} data
  * @param {0 | 1} side
@@ -21,7 +21,7 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
  * @returns {Label[]}
  */
 export function spacedLabels({ marks, query }, side, names, line) {
-  const asked = marks?.hides && side === 0 ? query : -1, pair = marks?.pair?.[side] ?? asked;
+  const asked = marks?.hides && side === 0 ? query : -1, pair = (marks?.pointed ?? marks?.pair)?.[side] ?? asked;
   const anchor = marks?.pair?.[0] ?? asked, starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
   /** @type {Label[]} */
   const kept = [];

@@ -68,8 +68,8 @@ export function point(lab, event) {
   const spot = event && !lab.data.marks?.hides && at(lab, event);
   const cell = spot && inside(spot) ? cellUnder(lab, spot) : null;
   const row = find(lab.root, "i.row"), column = find(lab.root, "i.column");
-  const was = lab.square.classList.contains("inside");
-  if (lab.square.classList.toggle("inside", Boolean(cell)) !== was && lab.data.marks?.pair) laidOut(lab);
+  lab.square.classList.toggle("inside", Boolean(cell));
+  namePointed(lab, cell);
   row.style.display = column.style.display = cell ? "block" : "none";
   if (!cell || !spot) return void (lab.said.textContent = lab.data.marks?.says ?? "");
   const { left, top, width, height } = lab.place;
@@ -80,6 +80,18 @@ export function point(lab, event) {
   const shown = lab.data.sides ? cellDifference(cell) : number(cell.code, cell.weight);
   const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell) : timesEven(lab.data, cell);
   lab.said.replaceChildren(describeCell(lab.data, cell), said, more && `, ${more}`);
+}
+
+/**
+ * Labels the tokens of the cell under the pointer in place of those of the framed one.
+ * @param {Lab} lab
+ * @param {import("./cells.js").Cell | null} cell
+ */
+function namePointed(lab, cell) {
+  const { marks } = lab.data;
+  if (!marks?.pair || `${marks.pointed}` === `${cell ? [cell.query, cell.key] : undefined}`) return;
+  marks.pointed = cell ? [cell.query, cell.key] : undefined;
+  laidOut(lab);
 }
 
 /**

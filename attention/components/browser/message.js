@@ -85,8 +85,9 @@
  * @property {boolean} zooms
  * @property {boolean} [pins]  whether a click selects a row
  * @property {Marks} [marks]
- * @typedef {{ starts: number[], pair: [number, number] | null, says: string, hides: boolean }} Marks
- * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes.
+ * @typedef {{ starts: number[], pair: [number, number] | null, pointed?: [number, number], says: string, hides: boolean }} Marks
+ * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes;
+ * `pointed`: those under the pointer.
  * @typedef {Weights & Shape & Part} LargeHeader
  */
 

@@ -9,7 +9,7 @@ NEVER = "This head follows no single pattern on any of the app’s {texts} short
 ROLE_NAMES = {"nearby": "nearby: within five tokens"}  # of roles whose short name needs a definition
 NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, both on hover
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
-HOLDS_ON = "Same role (of {texts} texts)"
+HOLDS_ON = "Same role"
 HOLDS_ON_HELP = (
     "On how many of {texts} short texts the head has the role that it has here, alone or with another. –: no role here, or "
     "induction, which few of these texts can show."

@@ -18,11 +18,11 @@ WEIGHT_PART = "{first} puts {most} of its weight{where} on {keys}: the most of {
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
     "{count} of {heads} act as induction heads here: on average over {again} repeated {unit}{s}, most of their weight is on "
-    "what followed before."
+    "the token after an earlier copy."
 )
 INDUCTION_ONE = (
     "1 of {heads} acts as an induction head: {best}. On average over {again} repeated {unit}{s}, {most} of its weight is on "
-    "what followed before."
+    "the token after an earlier copy."
 )
 INDUCTION_NONE = "None of {heads} acts as an induction head (with the settings of the model: {count})."
 CHANGED = {  # before a finding, if settings are not those of the model
@@ -175,7 +175,7 @@ NONE = "No head has a value: no query has a visible key, or the tokens have no t
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
 TRY = "Try: previous token"
 TRY_HELP = "Induction heads can use what previous-token heads in earlier layers write. Shows which layers these are in."
-LATER = "Induction heads are in later layers ({later}) than these ({earlier}) and can use what they write."
+LATER = "Of the layers shown, induction heads are in later ones ({later}) than these ({earlier}): they can use what these write."
 ONE_LAYER = "One layer: the row compares its {heads} heads. With several layers:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
 HEADS = "{heads} heads"

@@ -16,7 +16,7 @@ SCORED = ", {score},"  # at temperature 1
 AT_TEMPERATURE = " at temperature {temperature}"
 TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
 TAKES_ITSELF = "{query} gets a mix of values, in which its own has the largest weight, **{weight}**{temperature}."
-MOVES = "this head moves {query} most towards **{closer}** (cosine {change}; the other words below: {least} to {most})."
+MOVES = "this head moves {query} most towards **{closer}** (change of cosine {change}; other words below: {least} to {most})."
 MOVES_LITTLE = "this head hardly moves {query} towards any of these words."
 MOVES_AWAY = "this head moves {query} a little away from each of these words."
 WITH_SETTINGS = "With these settings, {said}"
@@ -95,15 +95,15 @@ WEIGH = (
 )
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
 WHY_ROOT = (
-    "**Why √{d_head}?** q · k sums {d_head} products. If each were +1 or −1 by chance, the sum would typically be about "
-    "√{d_head} ≈ {root:.1f}, not {d_head}: they partly cancel. Dividing by √{d_head} brings it back to about 1, however many "
-    "there are."
+    "**Why √{d_head}?** q · k sums {d_head} products. If each were +1 or −1 by chance, they would partly cancel: the sum would "
+    "typically be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1, however many there are. A trained match can "
+    "be far larger."
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"
 LARGEST = "Above: the largest weight of {query} at each scale.{effects}"
-SATURATED = " **{scales}**: nearly all on one token (saturated)."
-NEARLY_UNIFORM = " **{scales}**: nearly uniform ({uniform} each)."
+SATURATED = " **{scales}**: nearly all on one token, which stops learning (saturated)."
+NEARLY_UNIFORM = " **{scales}**: much flatter (uniform: {uniform})."
 SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
 MASKED = " Masked tokens get no weight."
 SCORES = (

@@ -192,16 +192,11 @@ def _sharpen(story: Story, trace: Trace) -> None:
             )
 
 
-def _weigh(story: Story, trace: Trace) -> None:
-    """Draws how weights come about, with the largest ones of the row."""
-    visible = int(visible_keys(trace).sum())
+def _define(story: Story, trace: Trace) -> None:
+    """Draws how weights come about."""
     scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
     masked = "" if bool(visible_keys(trace).all()) else text.MASKED
     st.markdown(text.WEIGH.format(scaling=scaling, softmax=text.SOFTMAX) + masked)
-    _draw_scales(story, trace)
-    if visible and not card_bar.is_waiting():
-        with st.container(key="scores"):
-            st.markdown(scores_table(story, trace))
 
 
 def _draw_scales(story: Story, trace: Trace) -> None:
@@ -231,6 +226,13 @@ def _draw_scales(story: Story, trace: Trace) -> None:
                 effects=_scale_effects(names, weights, visible, uniform),
             )
         )
+
+
+def _draw_table(story: Story, trace: Trace) -> None:
+    """Draws the numbers of the largest weights of the row."""
+    if bool(visible_keys(trace).any()) and not card_bar.is_waiting():
+        with st.container(key="scores"):
+            st.markdown(scores_table(story, trace))
 
 
 def _largest_weight(config: Config) -> float:
@@ -270,6 +272,6 @@ def head_counts() -> dict[str, int]:
 Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
-    "weigh": ((_sharpen,), (_weigh,)),
+    "weigh": ((_define, _sharpen), (_draw_scales, _draw_table)),
     "take over": ((start_combine.draw_mix,), (start_combine.draw_moves,)),
 }
