@@ -12,8 +12,8 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
 
 /**
  * Returns the labels of an axis: that of the framed or pointed pair or row, those of the starts of repeats, and of all others
- * every k-th, as far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes, counted from
- * the framed query.
+ * every k-th, as far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes,
+ * counted from the framed query.
  * @param {LargeData} data
  * @param {0 | 1} side
  * @param {[number, string][]} names
