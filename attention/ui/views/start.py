@@ -123,7 +123,7 @@ def _draw_own_sentence(story: Story) -> None:
         run_text.OWN_SENTENCE,
         story.own,
         key=key,
-        placeholder=run_text.OWN_PLACEHOLDER,
+        placeholder=run_text.OWN_PLACEHOLDER.format(most=MOST),
         icon=":material/edit:",
         label_visibility="collapsed",
         autocomplete="off",
