@@ -421,7 +421,7 @@ def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
     assert "Above: the largest weight of “bank” at each scale." in words(causal)
     assert (
-        "**none**: nearly all on one token, which stops learning (saturated). **1/32**: much flatter (uniform: 9.1%)."
+        "**none**: nearly all on one token: saturated, it hardly learns. **1/32**: much flatter (uniform: 9.1%)."
         in words(usual)
     )
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
