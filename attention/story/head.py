@@ -180,10 +180,13 @@ def _after_head(here: Vectors, query: int, weights: Float[Tensor, " n"]) -> Floa
     return here.read[query] + output_projection() @ (weights @ here.values)
 
 
-def _cosines(here: Vectors, query: int, moved: Float[Tensor, " c"], there: Vectors, at: int) -> list[float]:
+def _cosines(
+    here: Vectors, query: int, moved: Float[Tensor, " c"], there: Vectors, at: int
+) -> tuple[float, float, float]:
     """The cosines of a token of `here` to the word at a position of `there`: before the head, after it, after all layers."""
     pairs = (here.read[query], there.read[at]), (moved, there.read[at]), (here.after[query], there.after[at])
-    return [torch.cosine_similarity(*pair, dim=0).item() for pair in pairs]
+    before, head, layers = (torch.cosine_similarity(*pair, dim=0).item() for pair in pairs)
+    return before, head, layers
 
 
 @cache
