@@ -32,7 +32,7 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
-WIDE, COUNT = 600, 180  # pixels of the column of sentences, in which the longest has room, and of the number of texts
+WIDE, COUNT = 600, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
 FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
