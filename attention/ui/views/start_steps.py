@@ -272,6 +272,6 @@ def head_counts() -> dict[str, int]:
 Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
-    "weigh": ((_define, _sharpen), (_draw_scales, _draw_table)),
+    "weigh": ((_sharpen,), (_define, _draw_scales, _draw_table)),
     "take over": ((start_combine.draw_mix,), (start_combine.draw_moves,)),
 }
