@@ -146,10 +146,10 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     here, there = seen.at[:, None], torch.arange(len(words))
     alike = words[seen.at][:, None] == words
     again, visible = (alike & (here != there) & seen.mask).any(-1), (alike & seen.mask).any(-1)
-    alike_weight = (seen.weights * alike).sum(-1)
-    copies = seen.share(alike_weight, again, SEVERAL)
+    on_alike = seen.weights * alike
+    copies = seen.share(on_alike.sum(-1), again, SEVERAL)
     itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, SEVERAL)
-    whole = seen.mean_weight(seen.weights * alike, visible)  # as the statistic "same" in heads.py
+    whole = seen.mean_weight(on_alike, visible)  # as the statistic "same" in heads.py
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     having = int(after.any(-1).sum())

@@ -64,7 +64,7 @@ def roles(
     choices = mask.sum(-1)
     uniform = (mask / choices.clamp(min=1)[:, None]).to(weights.dtype)
     seen = Seen(torch.cat([weights, uniform[None]]), mask, at, choices)
-    kinds, even = kinds_of(seen, tokens, unit, line), _even(seen)
+    kinds = kinds_of(seen, tokens, unit, line)
     near = [near_kind(seen, unit)] if line else []
     about = "about " * (len(at) < queries)
     if rules:
@@ -73,7 +73,7 @@ def roles(
             built_role(rule, [*kinds, *near], head, unit, about, equal[head])
             for head, rule in enumerate(rules[: len(weights)])
         ]
-    over = (weights.sum(-1) > OVER).any(-1).tolist()
+    over, even = (weights.sum(-1) > OVER).any(-1).tolist(), _even(seen)
     return [
         None if over[head] else EVENLY if even[head] else _role(kinds, near, head, about)
         for head in range(len(weights))
