@@ -240,7 +240,8 @@ def test_heads_that_stand_out_are_named():
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
         " Rows: 6 of 30 layers, chosen because some of their heads have a clear role; double lines: others in between. "
-        "Bold: over 50%, as the headline counts. Blank: under 10%."
+        "Bold: over 50%, as the headline counts. Under 10%, a word says what the head attends to instead (prev: the token "
+        "before, first token, self: itself, near: within 5 tokens)."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -980,13 +981,29 @@ def test_the_caption_says_which_cells_have_no_number():
     found = results.layers.layers(config)
     low = {0: SimpleNamespace(numbers={"first": [0.01, 0.24]}, roles=[None] * 2)}
     assert one(config, low, ROOM) == "Blank: under 2.5%.", "a tenth of the end of the colours"
-    assert one(config, found, ROOM) == "Blank: under 10%." and any(
+    assert one(
+        config, found, ROOM
+    ) == "Under 10%, a word says what the head attends to instead (self: itself, near: within 5 tokens)." and any(
         0 < value < 0.1 for value in numbers("first", config)
     )
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
     assert height(30, ROOM) == 390 and writes_numbers(30, 9, ROOM) and not writes_numbers(40, 9)
     assert not writes_numbers(6, 16, ROOM) and height(48, ROOM) == 48 * 9
+
+
+def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():
+    config = Config.of(REPEATED, layer_map="induction")
+    found = results.layers.layers(config)
+    words, held = maps.short_roles(config, found, ROOM), maps.cells("induction", found)
+    assert words[11, 1] == "prev" and words[18, 3] == "first" and words[18, 6] == "ind" and (17, 0) not in words
+    caption = layers_sentences.cells_sentence(config, found, ROOM)
+    assert "Under 10%" in caption and "prev: the token before" in caption and "ind:" not in caption
+    (table,) = tables(run(PAGE, {"source": REPEATED}))[:1]
+    assert set(filter(None, table["role"])) == set(words.values())
+    assert {cell for cell, value in held.items() if value < 0.1} & words.keys(), "else the words are never seen"
+    assert not maps.short_roles(replace(config, layer_map="entropy"), found, ROOM)
+    assert layers_chart.writes_roles(6, 9, ROOM) and not layers_chart.writes_roles(6, 12, ROOM)
 
 
 @pytest.mark.parametrize("source", ["trained:reverse", "trained:sort"])

@@ -45,6 +45,7 @@ LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 AMPLE = 28  # width in pixels from which on the number has the usual size
+WORD, WORDED = 26, 9  # width in pixels from which on a cell has room for a short word, and how many heads leave as much
 
 
 @lru_cache(maxsize=64)
@@ -63,7 +64,8 @@ def numbers(
 
     Colours go from one of the `ends` to the other; numbers have `digits` decimals, and are bold in heads that the column `strong`
     marks, paler in others. In `percent`, the table has a column `short`, the text in the cells without its sign, of which small
-    shares have none. `says`: a column with the tooltips, of one line, as they cover other cells. The selected cell has a frame.
+    shares have none: those cells have the short word of the column `role`, if there is one. `says`: the tooltips, of
+    one line, as they cover other cells. The selected cell has a frame.
     `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
     these, and have none unless the `room` has a `key` or the colours end below 100%.
@@ -99,18 +101,22 @@ def numbers(
         text=alt.Text("written:N") if percent else alt.Text("value:Q", format=f".{digits}f"),
         color=alt.value("currentColor"),
     )
+    more = _breaks(layers)
     if percent:
         words = words.transform_calculate(written="replace(datum.short, '%', '')")
-    breaks = _breaks(layers)
+        roles = alt.Chart().transform_filter(f"datum.role && !datum.focus && datum.value < {FAINT * top}")
+        shown = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
+        look = roles.mark_text(fontSize=shown, color="currentColor", opacity=PALE, aria=False)
+        more = [look.encode(x=x, y=y, text="role:N"), *more]
     unsigned = bool(legible)  # without a key, only the title tells what the numbers are
     if not switches:
-        return _titled(_with_frame(cells, words, height(len(layers), room), *breaks), title, unsigned)
+        return _titled(_with_frame(cells, words, height(len(layers), room), *more), title, unsigned)
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
     covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
     crosses = off.mark_point(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
-    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *breaks), title, unsigned)
+    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *more), title, unsigned)
 
 
 @lru_cache(maxsize=64)
@@ -237,6 +243,11 @@ def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
     least = TALL if layers * TALL <= room.stretch else LEAST
     return layers * max(least, min(room.row, room.high // layers))
+
+
+def writes_roles(layers: int, heads: int, room: Room = USUAL) -> bool:
+    """Whether the cells of a map have room for short names of roles as well."""
+    return heads <= WORDED and writes_numbers(layers, heads, room)
 
 
 def writes_numbers(layers: int, heads: int, room: Room = USUAL) -> bool:

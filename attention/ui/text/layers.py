@@ -156,6 +156,27 @@ STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}{uniform}."
 UNIFORM = " (uniform weights: {share})"
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
+CELLS_ROLES = "Under {limit}, a word says what the head attends to instead ({roles})."
+SHORT_ROLES = {  # by the first word of the name of a role
+    "one": "prev",
+    "next": "next",
+    "first": "first",
+    "itself": "self",
+    "same": "same",
+    "nearby": "near",
+    "uniform": "even",
+    "induction": "ind",
+}
+SHORT_MEANINGS = {  # of these, in the order in which they are listed
+    "prev": "prev: the token before",
+    "next": "next: the token after",
+    "first": "first token",
+    "self": "self: itself",
+    "same": "same token",
+    "near": "near: within 5 tokens",
+    "even": "even: all alike",
+    "ind": "ind: induction",
+}
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."

@@ -55,7 +55,8 @@ Cells = dict[tuple[int, int], float]
 class Values(NamedTuple):
     """What a map of layers and heads shows: a number of each head, what it is, the ends of its scale and how it is written.
 
-    `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest.
+    `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest. `roles`:
+    short names of roles, for heads whose number is too small to be written.
     """
 
     cells: Cells
@@ -65,14 +66,19 @@ class Values(NamedTuple):
     percent: bool = True
     title: str = ""
     bold: Collection[tuple[int, int]] | None = None
+    roles: Mapping[tuple[int, int], str] = {}
 
 
 class Behaviour(NamedTuple):
-    """How a map behaves: the callback of a click, the heads that are switched off (None if they can't be), and its size."""
+    """How a map behaves: the callback of a click, the heads that are switched off (None if they can't be), and its size.
+
+    `roles`: whether heads whose number is too small to be written have the short name of their role in its place.
+    """
 
     on_click: Callable[[], None] = gestures.on_layer_click
     off: Collection[tuple[int, int]] | None = None
     room: chart.Room = chart.USUAL
+    roles: bool = False
 
 
 USUAL = Behaviour()
@@ -238,17 +244,19 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
     described = EVERY[name]
     percent = is_share(name, config)
     bold = counted_heads(config, found) or None
-    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold)
+    roles = short_roles(config, found, behaviour.room) if behaviour.roles else {}
+    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold, roles)
     draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, ends, decimals, percent, title, bold = values
-    on_click, off, room = behaviour
+    cells, label, ends, decimals, percent, title, bold, roles = values
+    on_click, off, room, _ = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value) for value in cells.values()]
+        table["role"] = [roles.get(cell, "") for cell in cells]
     strong = {max(cells, key=cells.__getitem__)} if bold is None else bold
     table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean
@@ -270,6 +278,19 @@ def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, 
     """The heads that a headline counts: those with over half of their weight on the keys of the statistic."""
     held = cells(number(config, found), found)
     return {cell for cell, value in held.items() if value > HIGH} if is_weight(config, found) else set()
+
+
+def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) -> dict[tuple[int, int], str]:
+    """The short name of the role of each head that has one, the first of two; {} if the map has no room or shows no weight."""
+    if not (is_weight(config, found) and chart.writes_roles(len(found), config.heads, room)):
+        return {}
+    named = {
+        (layer, head): text.SHORT_ROLES.get(role.name.split(",")[0].split()[0], "")
+        for layer, each in found.items()
+        for head, role in enumerate(each.roles)
+        if role and role.shows
+    }
+    return {cell: name for cell, name in named.items() if name}
 
 
 def high_layers(name: str, found: Mapping[int, Layer]) -> list[int]:

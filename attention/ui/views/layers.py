@@ -92,7 +92,7 @@ def view(config: Config) -> None:
             if not (alone or unsaid):
                 _see_map(config, found)
             if alone or not maps.absent(config, found):
-                maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
+                maps.draw_map(config, found, maps.Behaviour(room=ROOM, roles=True), "" if alone else text.CELLS)
             said = layers_sentences.statistic_caption(config, found)
         if said:
             counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)

@@ -263,7 +263,7 @@ def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str
 
 
 def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
-    """Which cells of the map have no number, if any; "" if there is no map."""
+    """Which cells of the map have no number, if any, and what their words are; "" if there is no map."""
     name = maps.number(config, found)
     held = maps.cells(name, found)
     if not held or maps.absent(config, found):
@@ -271,8 +271,14 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
     if not writes_numbers(len(layers(config.source)), config.heads, room):
         return text.CELLS_POINT
     limit = FAINT * maps.ends(name, config, held)[1]
-    blank = any(value < limit for cell, value in held.items() if cell != (config.layer, config.head))
-    return text.CELLS_BLANK.format(limit=f"{100 * limit:g}%") if blank and maps.is_share(name, config) else ""
+    blank = {cell for cell, value in held.items() if value < limit and cell != (config.layer, config.head)}
+    if not blank or not maps.is_share(name, config):
+        return ""
+    named = maps.short_roles(config, found, room)
+    used = {named[cell] for cell in blank if cell in named}
+    roles = ", ".join(said for role, said in text.SHORT_MEANINGS.items() if role in used)
+    template = text.CELLS_ROLES if roles else text.CELLS_BLANK
+    return template.format(limit=f"{100 * limit:g}%", roles=roles)
 
 
 def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
