@@ -266,15 +266,15 @@ def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeyp
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
 
 
-def test_what_the_break_even_does_not_follow_is_disabled_and_other_sizes_have_one_of_their_own(monkeypatch):
+def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_have_one_of_their_own(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    masks = test.button_group(key="sweep_masks").proto
-    assert masks.disabled and "Tick others at *Time* or another chart" in masks.help
-    test.segmented_control(key="timing_other_chart").set_value("time").run()
-    assert not test.button_group(key="sweep_masks").proto.disabled
-    test.segmented_control(key="timing_chart").set_value("break-even").run()
+    test.button_group(key="sweep_masks").set_value(["causal"]).run()
+    assert test.segmented_control(key="timing_chart").value == "break-even" and not test.exception
+    assert "Settings: causal mask, float32, forward." in page_text(test)
+    test.button_group(key="sweep_masks").set_value(["full"]).run()
+    assert test.segmented_control(key="timing_other_chart").value == "break-even" and not dict(test.query_params)
     sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
     assert test.segmented_control(key="timing_chart").value == "break-even"
     assert not test.exception and "chart" not in test.query_params

@@ -27,29 +27,24 @@ OFFERED: dict[str, Sequence[Any]] = {
 }
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("masks", "dtypes", "passes", "lengths")
-PAPERS = "papers"  # the chart at published sizes
 PUBLISHED = ("mask", "d_head", "work", "lines")  # of the chart at published sizes
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first.
 
-    If the chart does not follow them, they are folded and disabled, as a change would show another chart in its place. At
-    published sizes there are those of that chart instead.
+    At published sizes there are those of that chart instead.
     """
-    chart = _fixed_chart(sweep, bool(stops["recordings"]))
-    if chart == PAPERS:
+    if _is_published(sweep, bool(stops["recordings"])):
         _published(sweep, change)
         return
-    fixed = text.SWEEP_BREAK_EVEN if chart else ""
-    st.caption(fixed or (text.SWEEP_ONE if sweep.chart == BREAK_EVEN else text.SWEEP_ABOUT))
-    first = () if fixed else FIRST
-    for name in first:
-        _widget(name, sweep, change, fixed)
+    st.caption(text.SWEEP_ONE if _is_break_even(sweep) else text.SWEEP_ABOUT)
+    for name in FIRST:
+        _widget(name, sweep, change)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
-        for name in dict.fromkeys([*FIRST, *SWEEPS.knobs]):
-            if name not in first:
-                _widget(name, sweep, change, fixed)
+        for name in SWEEPS.knobs:
+            if name not in FIRST:
+                _widget(name, sweep, change)
 
 
 def _published(timed: Timed, change: Change) -> None:
@@ -66,7 +61,7 @@ def _published(timed: Timed, change: Change) -> None:
         knobs.menu("bus", timed, on_change=change)
         for name in SWEEPS.knobs:
             if name not in SIZES:
-                _widget(name, timed, change, "")
+                _widget(name, timed, change)
 
 
 def look(sweep: Timed) -> tuple[Any, ...]:
@@ -75,36 +70,34 @@ def look(sweep: Timed) -> tuple[Any, ...]:
     return (
         _longest(sweep),
         bool(sweep.tokens),
-        _fixed_chart(sweep, False),
+        _is_published(sweep, False),
         sweep.work,
-        sweep.chart == BREAK_EVEN,
+        _is_break_even(sweep),
         *options,
     )
 
 
-def _fixed_chart(sweep: Timed, has_opened: bool) -> str:
-    """Which chart has other sizes than those of the controls; empty if it follows them, as it does for opened recordings."""
-    if sweep.picture == LINES or has_opened or sweep.has_own_sizes:
-        return ""
-    if sweep.picture != BREAK_EVEN:
-        return PAPERS
-    return BREAK_EVEN if results.timing.ships_break_even(sweep.one_text) else ""
+def _is_published(sweep: Timed, has_opened: bool) -> bool:
+    """Whether the chart is that of published sizes, which the controls of a sweep do not set."""
+    return sweep.picture not in (LINES, BREAK_EVEN) and not has_opened and not sweep.has_own_sizes
 
 
-def _widget(name: str, sweep: Sweep, change: Change, fixed: str) -> None:
-    off: Any = {"disabled": True, "help": f"{SWEEPS.knobs[name].help} {fixed}"} if fixed and name in SIZES else {}
+def _is_break_even(sweep: Timed) -> bool:
+    return sweep.chart == BREAK_EVEN or (sweep.picture == BREAK_EVEN and not sweep.has_own_sizes)
+
+
+def _widget(name: str, sweep: Sweep, change: Change) -> None:
     if name in FEW:
-        knobs.pills(name, sweep, on_change=change, **off)
+        knobs.pills(name, sweep, on_change=change)
     elif name in SWEEPS.axes:
         more = {"format_func": partial(_format, name)} if name in OFFERED or name == "devices" else {}
-        more |= off
         empty = text.EVERY_VALUE.get(name, text.ONE_VALUE)
         knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":
         ends = (float(SWEEPS.knobs[name].low or 0), _longest(sweep), 1.0)
         knobs.slider(name, sweep, ends, format="%.0f s", on_change=change)
     else:
-        knobs.number(name, sweep, on_change=change, **off)
+        knobs.number(name, sweep, on_change=change)
 
 
 def _axis_options(name: str, sweep: Sweep) -> list[Any]:

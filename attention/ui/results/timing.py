@@ -6,7 +6,6 @@ from functools import cache
 
 from attention.timing import devices as timed
 from attention.timing import recordings
-from attention.timing.break_even import break_even
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep, is_like
 
@@ -25,11 +24,6 @@ def shipped_timings() -> list[Timing]:
 def unreadable_recordings() -> list[str]:
     """A message for each shipped file that cannot be read."""
     return _load_shipped()[1]
-
-
-def ships_break_even(sweep: Sweep) -> bool:
-    """Whether the shipped timings have a break-even at the sizes of a sweep."""
-    return break_even(shipped_timings(), sweep) is not None
 
 
 @cache

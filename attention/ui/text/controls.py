@@ -52,9 +52,6 @@ READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
 SWEEP_ABOUT = "Tick several values to compare them."
-SWEEP_BREAK_EVEN = (
-    "These times are of one mask and one precision. Tick others at *Time* or another chart: *Break-even* then follows."
-)
 SWEEP_ONE = "*Break-even* draws one combination of the selected values; the other charts compare several."
 SWEEP_PUBLISHED = "16,384 tokens and 2,048 channels in all, as in the FlashAttention-2 and -3 papers."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
