@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -96,13 +97,19 @@ def double_role(first: Kind, second: Kind, head: int, about: str) -> Role:
     return Role(name, f"{first.does} {shares[0]} and {two} {shares[1]} on average.")
 
 
-class Seen(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Seen:
     """Some queries of all heads, the last with uniform weights: their weights, mask, positions, and numbers of visible keys."""
 
     weights: Float[Tensor, "h q k"]
     mask: Bool[Tensor, "q k"]
     at: Int[Tensor, " q"]
     choices: Int[Tensor, " q"]
+
+    @cached_property
+    def positive(self) -> Int[Tensor, "h q"]:
+        """The number of keys with weight."""
+        return (self.weights > 0).sum(-1)
 
     def share(
         self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1
@@ -116,7 +123,7 @@ class Seen(NamedTuple):
     ) -> Float[Tensor, " h *p"]:
         """Returns the mean of the weight on some keys, below 1 also where other keys get too little to change it."""
         mean = self.share(kept.sum(-1).movedim(1, -1), counted, least)
-        some = (self.weights > 0).sum(-1).view(*kept.shape[:2], *[1] * (kept.ndim - 3))
+        some = self.positive.view(*kept.shape[:2], *[1] * (kept.ndim - 3))
         others = ((some > (kept > 0).sum(-1)).movedim(1, -1) & counted).any(-1)
         return torch.where(others, mean.clamp(max=ALMOST), mean)
 
