@@ -216,9 +216,9 @@ def test_the_finding_is_true_of_what_is_shown():
         test.button_group(key="story_sentence").set_value(sentence).run()
         found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
         assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
-        change = {"river": "+0.016; others by −0.015 to −0.008)."}
-        change["account"] = "+0.015; others by −0.011 to +0.007)."
-        said = f"This head moves “bank” most towards **“{sentence}”** (cosine changes by {change[sentence]}"
+        change = {"river": "+0.016; other words −0.015 to −0.008)."}
+        change["account"] = "+0.015; other words −0.011 to +0.007)."
+        said = f"This head moves “bank” a little, most towards **“{sentence}”** (cosine {change[sentence]}"
         assert said in words(test)
     test.selectbox(key="story_mask").set_value("causal").run()
     away = text.MOVES_AWAY.format(query="“bank”")
@@ -295,7 +295,7 @@ def _draw_one_word() -> None:
 
 def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings():
     for changes, said in (
-        ((0.006, -0.01), text.MOVES),
+        ((0.006, -0.01), text.MOVES.replace("{little}", text.LITTLE)),
         ((0.004, -0.01), text.MOVES_LITTLE),
         ((-0.001, -0.01), text.MOVES_AWAY),
     ):

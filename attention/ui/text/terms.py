@@ -12,7 +12,7 @@ import streamlit as st
 TERMS = {
     "token": "one element of the sequence, here a word or a part of one; tokens are counted from 0",
     "query": "vector of what a token searches for: q = x W_q",
-    "key": "vector of what a token is found by: k = x W_k",
+    "key": "vector that queries are compared with: k = x W_k",
     "value": "vector of what a token passes on: v = x W_v",
     "channel": "one number of the vector of a token, a query, a key or a value; channels are counted from 0",
     "head": "one attention function with its own queries, keys and values: softmax(q kᵀ / √d_head) v",

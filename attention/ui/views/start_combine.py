@@ -26,6 +26,7 @@ from attention.ui.text import terms
 from attention.ui.views.start_scores import as_recorded, is_of_the_story, selected_row, token_name
 
 LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
+SMALL = 0.05  # change of a cosine up to which a move is little: all layers change it by several times as much
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -44,6 +45,7 @@ def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
     said = template.format(
         query=query,
         closer=closer.name,
+        little=text.LITTLE if change <= SMALL else "",
         change=_change_text(closer),
         least=_change_text(others[0]),
         most=_change_text(others[-1]),
@@ -133,7 +135,7 @@ def _after_layers(story: Story, found: list[Move]) -> None:
         cosine=_cosine_text(after.layers),
         gain=text.GAINS_MOST.format(most=most.name) if most != after else "",
     )
-    with st.expander(as_recorded(story, said)):
+    with st.expander(as_recorded(story, said), expanded=True):
         _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
         meant = terms.explanation("layer", "feed-forward layer")
         st.caption(f"{text.WITH_ALL} {_rise_sentence(found)}".strip(), help=meant)
