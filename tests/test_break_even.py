@@ -369,6 +369,13 @@ def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes)
     assert title == ("keys (length in tokens)" if found.longest.queries else "length of the text (tokens)")
 
 
+def test_a_machine_that_was_measured_here_is_compared_before_recorded_ones():
+    gpu = [make_timing(n, 1e-4, **GPU, to_device=1e-3, source="x.json") for n in LENGTHS]
+    recorded = [make_timing(n, 1e-2, source="x.json") for n in LENGTHS]
+    mine = [make_timing(n, 1e-2, device_name="Own CPU", settled=False) for n in LENGTHS]
+    assert {timing.device_name for timing in pair([*recorded, *mine, *gpu]) if timing.device == "cpu"} == {"Own CPU"}
+
+
 def test_sizes_without_a_gpu_or_with_one_common_length_have_no_break_even():
     assert pair([make_timing(n, 1.0) for n in LENGTHS]) == [] and of_pair([]) is None
     assert pair([make_timing(64, 1.0), *(make_timing(n, 1.0, **GPU, to_device=1.0) for n in LENGTHS)]) == []

@@ -757,7 +757,7 @@ def test_a_head_over_50_percent_is_not_said_not_to_stand_out(monkeypatch):
     monkeypatch.setattr(maps, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     monkeypatch.setattr(layers_sentences, "tokens", lambda config: SimpleNamespace(texts=read, line="x"))
     config = Config.of(STREET, layer_map="auto")
-    for induction, said in ((0.58, "occur again to tell “induction” from other patterns"), (0.2, "No head stands out")):
+    for induction, said in ((0.58, "cannot tell “induction” from other patterns"), (0.2, "No head stands out")):
         found: Any = {0: SimpleNamespace(numbers={"induction": [induction], "first": [0.9]}, roles=[None])}
         monkeypatch.setattr(maps, "number", lambda config, found: "first")
         assert said in layers_sentences.fallback(config, found)
@@ -990,6 +990,20 @@ def test_the_caption_says_which_cells_have_no_number():
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
     assert height(30, ROOM) == 390 and writes_numbers(30, 9, ROOM) and not writes_numbers(40, 9)
     assert not writes_numbers(6, 16, ROOM) and height(48, ROOM) == 48 * 9
+
+
+def test_no_head_is_called_an_induction_head_of_a_text_in_which_too_few_tokens_occur_again():
+    test = run(PAGE, {"source": "recorded:minilm-wide"})
+    assert "Layer 0" in words(test) and "induction heads are in later ones" not in captions(test)
+
+
+def test_auto_prefers_a_pattern_that_not_most_heads_follow():
+    config = Config.of(STREET, layer_map="auto")
+    numbers = {"first": [0.9, 0.9, 0.8], "previous": [0.6, 0.1, 0.1], "induction": [0.0] * 3}
+    found: Any = {16: SimpleNamespace(numbers=numbers, roles=[None] * 3)}
+    assert maps._highest(config, found) == "previous"
+    numbers["previous"] = [0.4, 0.1, 0.1]
+    assert maps._highest(config, found) == "first"
 
 
 def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():

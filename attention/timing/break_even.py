@@ -301,8 +301,8 @@ def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEv
 def pair(timings: Iterable[Timing]) -> list[Timing]:
     """Returns the timings of the first CPU and GPU with the same implementation and sizes, at their common lengths.
 
-    The copy to the GPU was timed, and there are at least two lengths; a pair with stable times comes first, then the kernel that
-    models run. Empty if there is none.
+    The copy to the GPU was timed, and there are at least two lengths. What was measured here comes first, then a pair with stable
+    times, then the kernel that models run. Empty if there is none.
     """
     found = recordings.lines(comparison.with_times(timings))
     pairs: list[tuple[list[Timing], list[Timing]]] = []
@@ -313,7 +313,11 @@ def pair(timings: Iterable[Timing]) -> list[Timing]:
             cpu, gpu = ([each for each in line if each.length in common] for line in (found[base], gpu))
             pairs.append((cpu, gpu))
     pairs.sort(
-        key=lambda each: (not any(point.settled for point in comparison.speed_ups(*each)), not _is_fused(each[1]))
+        key=lambda each: (
+            all(line[0].source for line in each),
+            not any(point.settled for point in comparison.speed_ups(*each)),
+            not _is_fused(each[1]),
+        )
     )
     return [timing for line in pairs[0] for timing in line] if pairs else []
 

@@ -186,7 +186,7 @@ FALLBACK = {  # why the map is not coloured by the statistic that comes first
     "zero": "“{usual}” is zero in all heads here: the map shows “{shown}”.",
     "short": "The text is too short for “{usual}”: the map shows “{shown}”.",
     "rare": "“{usual}” needs {enough} tokens that occurred before, and this text has {count}: the map shows “{shown}”.{split}",
-    "few": "Too few tokens occur again to tell “{usual}” from other patterns: the map shows “{shown}”.",
+    "few": "This text cannot tell “{usual}” from other patterns: the map shows “{shown}”.",
     "low": "No head stands out by “{usual}” here: the map shows “{shown}”.",
 }
 SPLIT_WORD = " The tokenizer splits one “{word}” into {parts}."

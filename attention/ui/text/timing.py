@@ -185,10 +185,7 @@ N_BY_N = "The grey line n × n is a reference, not a measurement: one matrix of 
 PALE_LINES = "Pale lines are other code, some of it whole layers; hover or tap for their names."
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
-SQUARE = (
-    "Lower is faster. For twice the text attention has 4 times the operations: time grows less where part of it is a fixed cost, "
-    "and more where data no longer fits a cache."
-)
+SQUARE = "Lower is faster. For twice the text attention has 4 times the operations: time grows less where part of it is a fixed cost."
 MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"
 QUICKEST = {  # the statistic that is drawn for each case

@@ -370,18 +370,22 @@ def _few_see_first(config: Config) -> bool:
 
 
 def _highest(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
-    """The pattern that some head follows most; "" if none does. A mean over few queries describes no head."""
+    """The pattern that some head follows most, first of those that not most heads follow; "" if none does.
+
+    A mean over few queries describes no head.
+    """
     known, texts = known_metrics(config), tokens(config).texts
-    most = {
-        name: max(cells(name, found).values(), default=0.0)
+    held = {
+        name: [*cells(name, found).values()]
         for name in PATTERNS
         if name in known
         and name != without
         and not is_rare(name, texts)
         and not (name == "first" and _few_see_first(config))
     }
-    best = max(most, key=lambda name: most[name], default="")
-    return best if best and most[best] > HIGH else ""
+    followed = {name: values for name, values in held.items() if max(values, default=0.0) > HIGH}
+    few = [name for name, values in followed.items() if 2 * sum(value > HIGH for value in values) <= len(values)]
+    return max(few or followed, key=lambda name: max(followed[name]), default="")
 
 
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:

@@ -204,6 +204,8 @@ def _offer_previous(config: Config, found: Mapping[int, Layer]) -> None:
     earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
     if not (maps.is_weight(config, found) and earlier and later and max(earlier) < min(later)):
         return
+    if not maps.tells_of_copies("induction", config, found):
+        return
     if shown == "previous":
         later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
         st.caption(text.LATER.format(later=later_text, earlier=earlier_text))

@@ -58,10 +58,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         if sizes == PUBLISHED:
             _published(timed)
         else:
-            first = [BREAK_EVEN] * (sizes in ONE_TEXT)
-            is_plain = is_one_text(timed.sweep)
-            one_text = sizes if sizes in ONE_TEXT and (crosses or is_plain or BREAK_EVEN not in charts) else ""
-            choose_chart(list(dict.fromkeys([*first, *charts])), crosses, one_text)
+            one_text = sizes if sizes in ONE_TEXT and (crosses or is_one_text(timed.sweep)) else ""
+            choose_chart(list(dict.fromkeys([*[BREAK_EVEN] * bool(one_text), *charts])), crosses, one_text)
 
 
 def settings_text(shown: Sequence[Case]) -> str:
