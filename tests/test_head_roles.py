@@ -315,3 +315,11 @@ def test_heads_whose_rows_sum_to_more_than_one_have_no_role():
     shifted = torch.zeros(1, 6, 6)
     shifted[0].diagonal(1).fill_(1)
     assert [role.name for role in roles(shifted, seen) if role] == ["next"]
+
+
+def test_a_head_that_attends_one_token_back_is_no_induction_head_of_a_text_that_alternates():
+    texts = ["the", "cat"] * 8
+    mask = torch.ones(16, 16, dtype=torch.bool).tril()
+    weights = 0.88 * torch.eye(16).roll(-1, 1) + 0.02 * torch.eye(16).roll(-3, 1) + 0.1 * torch.eye(16)
+    weights[:3] = torch.eye(16)[:3]
+    assert [role and role.name for role in roles(weights[None], mask, texts)] == ["one back"]

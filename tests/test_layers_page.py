@@ -641,7 +641,19 @@ def test_a_run_that_occurs_again_within_a_text_makes_a_high_head_worth_opening_o
     for said, name in ((bird, "induction"), (letters, "first")):
         texts = tuple(said.split())
         monkeypatch.setattr(maps, "tokens", lambda config, texts=texts: SimpleNamespace(texts=texts))
+        monkeypatch.setattr(maps, "uniform_weight", lambda name, config: 0.1)
         assert maps.number(Config.of(STREET, layer_map="auto"), found) == name
+
+
+def test_no_head_finds_copies_where_uniform_weights_or_the_token_before_explain_as_much(monkeypatch):
+    config = Config.of(REPEATED)
+    found: Any = {18: SimpleNamespace(numbers={"induction": [0.89], "previous": [0.1]}, roles=[None])}
+    assert maps.tells_of_copies("induction", config, found)
+    found[18].numbers["previous"] = [0.891]
+    assert not maps.tells_of_copies("induction", config, found)
+    found[18].numbers["previous"] = [0.1]
+    monkeypatch.setattr(maps, "uniform_weight", lambda name, config: 0.62)
+    assert not maps.tells_of_copies("induction", config, found)
 
 
 def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
@@ -1131,8 +1143,8 @@ def test_the_caption_of_a_weight_says_what_uniform_weights_would_put():
         for at in range(len(texts)):
             seen = [int(k) for q, k in zip(query, key, strict=True) if int(q) == at and found.mask[at, k]]
             rows += [len(seen) / int(found.mask[at].sum())] if seen else []
-        assert layers_sentences.uniform_weight(name, config) == pytest.approx(sum(rows) / len(rows), abs=1e-6)
-    said = format_percent(layers_sentences.uniform_weight("first", config))
+        assert maps.uniform_weight(name, config) == pytest.approx(sum(rows) / len(rows), abs=1e-6)
+    said = format_percent(maps.uniform_weight("first", config))
     assert f" (uniform weights: {said})." in captions(run(PAGE, {"source": STREET, "layer_map": "first"}))
 
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.analysis.built_roles import EVENLY, Rule, built_role
+from attention.analysis.built_roles import EVENLY, INDUCTION, Rule, built_role
 from attention.analysis.head_kinds import (
     COUNTS,
     EACH,
@@ -37,6 +37,7 @@ OVER = 1.01  # a larger sum of a row means that it is no distribution, so that i
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
 CLOSE = 0.03  # by how much more weight than on another kind of keys a far distance names a head
 FAR = {f"{count} back" for count in COUNTS[2:]}
+ONE_BACK = f"{COUNTS[1]} back"
 
 
 def roles(
@@ -104,6 +105,8 @@ def roles_of_maps(
 def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | None:
     """Returns the role of one head; `about` precedes numbers that are estimated from some of the queries."""
     first, *others = sorted(kinds, key=lambda kind: _rank(kind, head), reverse=True)
+    if first.name == INDUCTION and others[0].name == ONE_BACK and others[0].share[head] > first.share[head] - CLOSE:
+        first, others = others[0], [first, *others[1:]]  # which is the simpler rule
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
     stand_out = first.stands_out(head) and second.stands_out(head)

@@ -29,7 +29,7 @@ from attention.timing.webgpu.results import MATERIALISED
 HEIGHT = 355  # pixels: the whole chart is on the first screen
 TOOLBAR = 28  # pixels at the top of a figure for the buttons that appear when the pointer is on it
 WIDTH = 40  # characters per line of a legend that fit on a phone
-GAP = 8  # pixels between the title of the axis and the foot of a figure
+GAP = 14  # pixels between the title of the axis and the foot of a figure
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
 FINE = 58  # the same for where all was measured, in a smaller font
 NARROW = 34  # the same for the hover box
@@ -54,6 +54,16 @@ LEGEND: dict[str, Any] = {
     "y": 0.01,
     "x": 0.01,
     "xanchor": "left",
+}
+ABOVE: dict[str, Any] = {  # of lines, whose names are in the first screen then
+    "orientation": "h",
+    "maxheight": 0.65,
+    "yanchor": "bottom",
+    "y": 1,
+    "x": 0,
+    "xanchor": "left",
+    "font": {"size": 12},
+    "tracegroupgap": 0,
 }
 
 
@@ -109,13 +119,22 @@ def finish(
     ends = [low - below * tall, high + 0.09 * tall]
     figure.update_yaxes(range=ends)
     look: dict[str, Any] = {"font": END, "narrow": narrow, "bare": narrow < NARROW_CHART, "most": FEW}
-    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), **look):
-        opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
-        figure.update_layout(**foot(foot_rows(timings, [trace.name for trace in opened]), HEIGHT + TOOLBAR))
-    else:
-        rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
-        height = HEIGHT + TOOLBAR + ROW * (len(line_names.sources(timings, FINE)) + rows)
-        figure.update_layout(legend=legend(timings), height=height)
+    named = name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), **look)
+    opened: list[Any] = list(figure.select_traces({"legendgroup": open_marks.GROUP}))
+    for trace in opened:
+        trace.showlegend = False
+    rows = 0 if named else sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
+    height = HEIGHT + TOOLBAR + ROW * rows // 2  # beside each other in a wide window
+    figure.update_layout(**foot(foot_rows(timings, [trace.name for trace in opened]), height))
+    if not named:
+        for at, trace in enumerate(sorted(drawn, key=_last_y, reverse=True)):
+            trace.legendrank = at
+        figure.update_layout(showlegend=True, legend=ABOVE)
+
+
+def _last_y(trace: Any) -> float:
+    """The value at which a line ends."""
+    return next((y for y in reversed(trace.y if trace.y is not None else ()) if y), 0.0)
 
 
 def _last_x(drawn: Sequence[Any]) -> float:

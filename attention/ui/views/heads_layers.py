@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described
+from attention.analysis.head_kinds import BEYOND
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, pairs_of
+from attention.analysis.head_roles import CLOSE
 from attention.analysis.repeats import repeat_starts
 from attention.charts import layers as chart
 from attention.config import Config
 from attention.fitting import layers, training_steps
+from attention.heads import mean_weight_on
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_mean, format_percent, format_short_percent
@@ -114,14 +117,25 @@ def tells_of_copies(name: str, config: Config, found: Mapping[int, Layer]) -> bo
     """Whether a statistic of tokens that occurred before describes its first head, not one token or the few that the text has.
 
     The head has the role; or the text is one passage several times and the pattern is plain on its map; or a run of tokens
-    occurs again and the head is high.
+    occurs again and the head is high. Not if uniform weights have much there, or if the token before explains as much.
     """
     held, texts = cells(name, found), tokens(config).texts
-    if not held or is_rare(name, texts):
+    if not held or is_rare(name, texts) or BEYOND * uniform_weight(name, config.truncated) > HIGH:
         return False
     best = max(held, key=held.__getitem__)
+    if cells("previous", found).get(best, 0.0) > held[best] - CLOSE:
+        return False
     plain = held[best] >= PART and (bool(repeat_starts(texts)) or has_role(name, found, best))
     return plain or (held[best] > HIGH and repeats_run(texts))
+
+
+def uniform_weight(name: str, config: Config) -> float:
+    """The weight of a statistic if weights are uniform over the visible keys: what is by chance, with this mask and text."""
+    mask = results.heads.trace(config).mask
+    pairs = pairs_of(name, tokens(config).texts or [""] * config.tokens)
+    assert pairs is not None, name
+    uniform = (mask / mask.sum(-1, keepdim=True).clamp(min=1))[None]
+    return float(mean_weight_on(uniform, mask, *pairs)[0])
 
 
 def _is_weakened(name: str, config: Config, found: Mapping[int, Layer]) -> bool:

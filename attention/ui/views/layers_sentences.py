@@ -13,7 +13,6 @@ from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import mean_weight_on
 from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
@@ -230,21 +229,14 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
         return ""
     if maps.is_weight(config, found):
         known = bool(maps.cells(name, found))
-        uniform = text.UNIFORM.format(share=format_percent(uniform_weight(name, config.truncated))) if known else ""
+        uniform = (
+            text.UNIFORM.format(share=format_percent(maps.uniform_weight(name, config.truncated))) if known else ""
+        )
         where = _where(name, config).rstrip(",")
         return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=where, uniform=uniform)
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
     return f"{said} {text.COLOURS_SPAN}" if maps.spans_values(name, config) else said
-
-
-def uniform_weight(name: str, config: Config) -> float:
-    """The weight of a statistic if weights are uniform over the visible keys: what is by chance, with this mask and text."""
-    mask = results.heads.trace(config).mask
-    pairs = pairs_of(name, tokens(config).texts or [""] * config.tokens)
-    assert pairs is not None, name
-    uniform = (mask / mask.sum(-1, keepdim=True).clamp(min=1))[None]
-    return float(mean_weight_on(uniform, mask, *pairs)[0])
 
 
 def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
