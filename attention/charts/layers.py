@@ -89,7 +89,7 @@ def numbers(
         .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
         .add_params(_cell_selection())
     )
-    named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
+    named = alt.Chart().transform_filter(f"datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
         fontWeight=alt.ExprRef("datum.strong ? 'bold' : 'normal'"),
@@ -104,7 +104,7 @@ def numbers(
     more = _breaks(layers)
     if percent:
         words = words.transform_calculate(written="replace(datum.short, '%', '')")
-        roles = alt.Chart().transform_filter(f"datum.role && !datum.focus && datum.value < {FAINT * top}")
+        roles = alt.Chart().transform_filter(f"datum.role && datum.value < {FAINT * top}")
         shown = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
         look = roles.mark_text(fontSize=shown, color="currentColor", opacity=PALE, aria=False)
         more = [look.encode(x=x, y=y, text="role:N"), *more]

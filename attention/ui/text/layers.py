@@ -194,9 +194,15 @@ HIGHER = "Show “{statistic}”: a head is over 50%"
 INSTEAD = "Show “{statistic}” instead"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
-TRY = "Try: previous token"
-TRY_HELP = "Induction heads can use what previous-token heads in earlier layers write. Shows which layers these are in."
-LATER = "Of the layers shown, induction heads are in later ones ({later}) than these ({earlier}): they can use what these write."
+OTHER_PATTERN = {  # by the pattern that is shown: the other one, and the label of its button
+    "induction": ("previous", "Try: previous token"),
+    "previous": ("induction", "Show: induction"),
+}
+TRY_HELP = "Shows the head of the layers shown that follows this pattern most."
+LATER = (
+    "In the layers shown, **previous-token heads** (layer{s} {earlier}) come before **induction heads** ({later}), which can use "
+    "what they write."
+)
 ONE_LAYER = "One layer: the row compares its {heads} heads. With several layers:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
 HEADS = "{heads} heads"

@@ -81,8 +81,6 @@ def view(config: Config) -> None:
             _statistic(config, found)
             if not unsaid and (why := layers_sentences.fallback(config, found)):
                 st.caption(escape(why))
-            if not (before or unsaid):
-                _offer_previous(config, found)
         if before:
             if not alone:
                 st.caption(text.CELLS)
@@ -93,6 +91,8 @@ def view(config: Config) -> None:
                 _see_map(config, found)
             if alone or not maps.absent(config, found):
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM, roles=True), "" if alone else text.CELLS)
+            if not (alone or unsaid):
+                _order_of_layers(config, found)
             said = layers_sentences.statistic_caption(config, found)
         if said:
             counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
@@ -198,20 +198,19 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     st.markdown(template.format(head=head_title(config, here).capitalize(), statistic=said, anchor=MAP))
 
 
-def _offer_previous(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws a button that shows previous-token heads, if all are in layers below the induction heads; beside them, says so."""
+def _order_of_layers(config: Config, found: Mapping[int, Layer]) -> None:
+    """Says that previous-token heads are in layers below the induction heads, if all are, and offers the map of the others."""
     shown = maps.number(config, found)
     earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
-    if not (maps.is_weight(config, found) and earlier and later and max(earlier) < min(later)):
+    if not (shown in text.OTHER_PATTERN and maps.is_weight(config, found) and earlier and later):
         return
-    if not maps.tells_of_copies("induction", config, found):
+    if max(earlier) >= min(later) or not maps.tells_of_copies("induction", config, found):
         return
-    if shown == "previous":
-        later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
-        st.caption(text.LATER.format(later=later_text, earlier=earlier_text))
-    elif shown == "induction":
-        knobs = {"layer_map": "previous"} | _highest(replace(config, layer_map="previous"), found)
-        st.button(text.TRY, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
+    later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
+    st.markdown(text.LATER.format(later=later_text, earlier=earlier_text, s="s" * (len(earlier) > 1)))
+    name, label = text.OTHER_PATTERN[shown]
+    knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
+    st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
@@ -272,14 +271,18 @@ def named_role(config: Config, role: Role | None) -> str:
     )
 
 
-def role_text(config: Config, role: Role | None, puts: str = "", rests: str = "", known: str = "") -> str:
+def role_text(config: Config, role: Role | None, puts: str = "", rests: str = "", is_counted: bool = False) -> str:
     """What the selected head does, without its name, and how often it does so on other texts, as Markdown.
 
-    First what it `puts` somewhere, and whether it `rests` on the first token otherwise. `known`: a mean that is said already.
+    First what it `puts` somewhere, and whether it `rests` on the first token otherwise. `is_counted`: whether the statistic
+    of the map, which is said already, is that of the role.
     """
     none = puts or (text.CROSS_ROLE if config.is_cross else layers_sentences.no_role(config))
     none = none if puts or distributes(config) else results.heads.no_role(config).says
-    says = escape(role.says.replace(f": {known}{text.MEAN_WEIGHT}", ".")) if role else none
+    says = role.says if role else none
+    if role and is_counted and says.endswith(text.MEAN_WEIGHT):
+        says = f"{says.rpartition(':')[0]}."
+    says = escape(says) if role else says
     says = rests or (text.OVERALL.format(puts=puts, role=says) if role and puts else says)
     use = text.USE if needs_copies(role) else ""
     return " ".join(filter(None, (says, use, role_note(config, role, bool(rests)))))
@@ -294,9 +297,8 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
     name = maps.number(config, found)
-    known = maps.value_text(config, found, maps.cells(name, found).get((config.layer, config.head), 0.0))
-    does = role_text(config, role, *layers_sentences.puts_sentences(config, found), known)
-    st.markdown(UNSAID if unsaid else text.IT_DOES.format(role=does))
+    is_counted = maps.has_role(name, found, (config.layer, config.head))
+    does = role_text(config, role, *layers_sentences.puts_sentences(config, found), is_counted)
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if pair:
         shown = replace(shown, query=pair.query)
@@ -308,6 +310,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     large_head(shown, cells, (0, 0), key=MAP, zooms=False, height=HEIGHT, marks=marks, on_pin=on_pin)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
+    st.markdown(UNSAID if unsaid else text.IT_DOES.format(role=does))
     seen = copies.shape_sentence(config.truncated, pair) if pair else ""
     if said := " ".join(filter(None, (seen, copies.lines_sentence(config)))):
         st.caption(said)

@@ -263,7 +263,7 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
     if not writes_numbers(len(layers(config.source)), config.heads, room):
         return text.CELLS_POINT
     limit = FAINT * maps.ends(name, config, held)[1]
-    blank = {cell for cell, value in held.items() if value < limit and cell != (config.layer, config.head)}
+    blank = {cell for cell, value in held.items() if value < limit}
     if not blank or not maps.is_share(name, config):
         return ""
     named = maps.short_roles(config, found, room)
