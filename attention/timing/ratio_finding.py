@@ -21,7 +21,7 @@ def ratio_finding(
 
     `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. `several`: whether that draws
     several implementations, so that the sentence names its own. If stable ratios say too little, or if it `is_rough`
-    all the same, all are used, with the reason why that is rough.
+    all the same, all are used, with the reason why that is rough; the longest stable one comes first, if it is faster at all.
     """
     pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
     ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
@@ -48,13 +48,24 @@ def ratio_finding(
         parts += ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
         rough = None if used is stable else _certainty(slow, fast, used[-1])
-        said = ", ".join([*how, _faster(what, than, crossing, used, rough)])
+        faster = _faster(what, than, crossing, used, rough)
+        if rough and stable and min(point.ratio for point in used) > 1 + EQUAL:
+            faster = _firm(what, than, stable[-1], used[-1], rough)
+        said = ", ".join([*how, faster])
         if used is not stable:  # the answer first, then how sure it is
             why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
             _, _, rest = why.partition(", ")
             said += f", by unstable times{f' ({rest})' * bool(rest)}"
         return f"{said[:1].upper()}{said[1:]}."
     return ""
+
+
+def _firm(what: str, than: str, stable: SpeedUp, last: SpeedUp, roughly: str) -> str:
+    """How many times as fast one is at the longest length with stable times, and `roughly` at the last one."""
+    return (
+        f"{what} is {times(stable.ratio)} times as fast as {than} at {stable.length:,} tokens; at {last.length:,}, "
+        f"{roughly} times"
+    )
 
 
 def _certainty(slow: list[Timing], fast: list[Timing], last: SpeedUp) -> str:
