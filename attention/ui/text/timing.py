@@ -29,10 +29,8 @@ FINISHED = "Finished cases are kept. {leaving}"
 NO_MEASURING = "{why} Recordings can still be shown."
 ABSENT = "This server does not have these devices: {absent}. It has {present}. Choose other devices, or none to use them all."
 PRESENT = "{key} ({name})"
-ESTIMATE = (
-    "Runs up to {cases} of sizes and implementations on {devices} ({count} CPU {threads}), for {seconds:g} seconds "
-    "at most."
-)
+ESTIMATE = "Runs {what} on {devices} ({count} CPU {threads}), for {seconds:g} seconds at most."
+SEVERAL_CASES, ONE_CASE_EACH = "up to {cases} of sizes and implementations", "{name} at {count} lengths"
 THREAD, THREADS = "thread", "threads"
 COUNT = "{count:,} {cases}"
 CASE, CASES = "case", "cases"

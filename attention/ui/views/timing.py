@@ -12,6 +12,7 @@ import streamlit as st
 from attention.timing import chart_findings, comparison, devices
 from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
+from attention.timing.line_choice import USUAL
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
@@ -44,7 +45,7 @@ def view(timed: Timed) -> None:
     if questions.question_closes(timed):
         return
     timing_sizes.follow(timed)
-    sweep, task = timed.sweep, _task(timed.sweep)
+    task = _task(timed)
     found = _subject(timed)
     others = [
         *(task.timings.values() if task else ()),
@@ -78,7 +79,7 @@ def view(timed: Timed) -> None:
             live(timed, False)
     elif not found.follows:
         _gpu_or_how(timed.sweep, found.timings)
-    timing_recordings.draw(sweep)
+    timing_recordings.draw(timed.sweep)
     with st.expander(text.HOW, icon=":material/science:"):
         st.markdown(text.METHOD)
 
@@ -101,16 +102,22 @@ def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
 
 def _subject(timed: Timed) -> Subject:
     """What the page is about now: a measurement may have found more since it was drawn last."""
-    mine, there = page.visit_state().sweep, _task(timed.sweep)
+    mine, there = page.visit_state().sweep, _task(timed)
     measured = tuple(mine.timings.values()) if mine else ()
     others = tuple(there.timings.values()) if there and there is not mine else ()
     opened = timing_recordings.opened_timings()
     return subject(timed, [*timing_browser.timings(), *measured, *opened], others, results.timing.shipped_timings())
 
 
-def _task(sweep: Sweep) -> TimingJob | None:
+def _sweep(timed: Timed) -> Sweep:
+    """What the button measures: beside the break-even of one text its kernel alone, whose few times become stable soon."""
+    is_break_even = timed.picture == BREAK_EVEN and not timed.has_own_sizes and not timed.implementations
+    return replace(timed.sweep, implementations=(USUAL[0],)) if is_break_even else timed.sweep
+
+
+def _task(timed: Timed) -> TimingJob | None:
     """This visitor's measurement, or the last one of this sweep on this host."""
-    found = page.visit_state().sweep or TIMING_JOBS.last_measurement(sweep)
+    found = page.visit_state().sweep or TIMING_JOBS.last_measurement(_sweep(timed))
     if found is not None:
         found.look(page.visitor())
         TIMING_JOBS.line.tidy()  # what it waited for may be available now
@@ -127,7 +134,7 @@ def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None) -> N
             timing_browser.draw_button(timed, found.follows)
         with server.container(border=True, height="stretch"):
             st.markdown(f"**{text.THIS_SERVER[len(results.timing.devices()) > 1]}**")
-            _start(timed.sweep, task)
+            _start(_sweep(timed), task)
 
 
 def _start(sweep: Sweep, task: TimingJob | None) -> None:
@@ -151,10 +158,13 @@ def _estimate(sweep: Sweep) -> str:
         here = ", ".join(text.PRESENT.format(key=key, name=name) for key, name in present.items())
         return escape(text.ABSENT.format(absent=", ".join(absent), present=here))
     names = [name for key, name in present.items() if not sweep.devices or key in sweep.devices]
-    threads = sweep.threads or devices.cores()
+    threads, count = sweep.threads or devices.cores(), sweep.combinations * (1 if sweep.devices else len(present))
+    what = text.SEVERAL_CASES.format(cases=_cases(count))
+    if 1 < count == len(sweep.lengths) and sweep.implementations:
+        what = text.ONE_CASE_EACH.format(name=sweep.implementations[0], count=count)
     return escape(
         text.ESTIMATE.format(
-            cases=_cases(sweep.combinations * (1 if sweep.devices else len(present))),
+            what=what,
             seconds=min(sweep.seconds, limits().seconds),
             devices=", ".join(names),
             count=threads,
@@ -224,7 +234,7 @@ def _common_setting(shown: Sequence[Timing], timings: Sequence[Timing]) -> str:
 
 def _live(timed: Timed, first: bool) -> None:
     """Draws what changes during a measurement: the chart, the table and the other answers; `first`, below the first answer."""
-    found, task = _subject(timed), _task(timed.sweep)
+    found, task = _subject(timed), _task(timed)
     if first or found.timings:
         chart = timing_chart.selected_chart(found.timings)
         told = first and bool(_finding(timed, found, chart))
@@ -251,7 +261,7 @@ def _about(found: Subject, chart: timing_chart.Chart) -> str:
 
 def _progress(timed: Timed) -> None:
     """Draws the progress of a measurement, and the page once more when it ends."""
-    task = _task(timed.sweep)
+    task = _task(timed)
     if task is None:
         return
     _show_progress(task)
