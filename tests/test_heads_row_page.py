@@ -14,6 +14,7 @@ from attention.codec import to_query
 from attention.components.word_lines import MOST
 from attention.config import Config
 from attention.knobs import DEFAULTS, KNOBS
+from attention.number_format import format_percent
 from attention.operations.qk_norm import ON
 from attention.tables import rows as tables
 from attention.trace import trace
@@ -27,6 +28,7 @@ from tests.test_pages import ROOT, run
 
 HEADS = ROOT / "pages" / "heads.py"
 WAYS = KNOBS["row_as"].choices
+ROOT_SCALE = DEFAULTS["scale"]
 DRAWN = {
     "auto": ["word_lines"],
     "lines": ["word_lines"],
@@ -233,18 +235,39 @@ def test_random_heads_among_hand_built_ones_are_named_above_the_map():
     assert heads_parts.how_to_read(Config(), roles) == heads_parts.how_to_read(Config(head=7), roles), "the map stays"
 
 
-@pytest.mark.parametrize("changed", [{"scale": "1/d_head"}, {"qk_norm": ON}, {"softmax": "sigmoid"}], ids=str)
-def test_what_a_missing_division_does_is_said_of_a_softmax_of_dot_products_alone(changed):
-    said = "hardly learns"
-    for config, is_said in ((Config(scale="none"), True), (Config(**{"scale": "none"} | changed), False)):
-        assert (said in heads_parts.unscaled(config)) == is_said
+@pytest.mark.parametrize("changed", [{"qk_norm": ON}, {"softmax": "sigmoid"}, {"d_model": 8}], ids=str)
+def test_what_an_unusual_scale_does_is_said_only_if_it_changes_a_softmax_of_dot_products(changed):
+    for scale in ("none", "1/d_head"):
+        assert heads_parts.unscaled(Config(scale=scale)) and not heads_parts.unscaled(Config(scale=scale, **changed))
+
+
+SCALED = [*({"d_model": width} for width in (16, 32, 512)), {"source": "recorded:minilm-river"}, {"mask": "causal"}]
+
+
+@pytest.mark.parametrize("scale", ["none", "1/d_head"])
+@pytest.mark.parametrize("changed", SCALED, ids=str)
+def test_what_an_unusual_scale_does_agrees_with_the_weights_of_every_head(changed, scale):
+    config = Config.of(changed["source"]) if "source" in changed else Config(**changed)
+    here, usual = (
+        trace(replace(config, scale=each)).weights.amax(-1).mean(-1).tolist() for each in (scale, ROOT_SCALE)
+    )
+    for head, (now, before) in enumerate(zip(here, usual, strict=True)):
+        said = heads_parts.unscaled(replace(config, scale=scale, head=head))
+        shares = [format_percent(now), format_percent(before)]
+        verb = f"is {shares[0]} instead of {shares[1]}" if len({*shares}) == 2 else f"stays at {shares[0]}"
+        assert f"in head {head}, the largest weight of a row {verb} on average." in said
+        assert ("saturates" in said) == (now >= 0.9 > before)
+
+
+def test_a_scale_is_compared_only_if_that_is_cheap():
+    said = heads_parts.unscaled(Config(scale="none", tokens=512, head=7))
+    assert "largest weight of a row is " in said and "instead" not in said
 
 
 def test_without_the_division_a_button_shows_a_random_head():
     test = run(HEADS, {"scale": "none"})
     test.button(key="random head").click().run()
     assert test.query_params["head"] == "7" and "random head" not in [button.key for button in test.button]
-    assert "nearly uniform" in heads_parts.unscaled(Config(scale="1/d_head"))
 
 
 def test_the_finding_of_a_random_head_has_the_weight_that_scaling_changes():

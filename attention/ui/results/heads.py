@@ -24,6 +24,8 @@ from attention.comparison.pooling import Differences, pool_differences
 from attention.comparison.sides import Side, side_of
 from attention.config import Config
 from attention.fitting import shape
+from attention.heads import greatest
+from attention.heads import rows as rows_of
 from attention.knobs import GENERATED
 from attention.maps.blocks import count_pairs
 from attention.masks import Rule
@@ -251,6 +253,12 @@ def part(config: Config, head: int, window: Window, side: int) -> Task[Cells]:
         ),
         LOW_PRIORITY,
     )
+
+
+@RESULTS
+def mean_largest_weight(config: Config, head: int) -> Task[float]:
+    """The mean over the rows of a head of their largest weight."""
+    return after_trace(config, lambda found: float(greatest(rows_of(found.weights[head : head + 1], found.mask))))
 
 
 @RESULTS

@@ -21,11 +21,10 @@ GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 TRAINED_MODEL = "the model trained on {task}"
 TASK = "**Task:** {says} "
-UNSCALED = (
-    "**Not divided by √{d_head}**: large scores saturate the softmax. It then hardly learns, as its gradients vanish."
-)
-OVERSCALED = "**Divided by {d_head}**, not by √{d_head}: scores get so small that the softmax is nearly uniform."
-UNUSUAL_SCALES = {"none": UNSCALED, "1/d_head": OVERSCALED}
+UNUSUAL_SCALES = {"none": "**Not divided by √{d_head}**", "1/d_head": "**Divided by {d_head}**, not by √{d_head}"}
+MEAN_LARGEST = "{scale}: in head {head}, the largest weight of a row {largest} on average.{saturates} "
+IS, STAYS, INSTEAD = "is {now}", "stays at {now}", "is {now} instead of {usual}"
+SATURATES = " The softmax saturates: its gradients shrink."
 RANDOM_SHOWS = "See random head {head}"
 SINK = "**Sink:** a token that takes spare weight."
 LONG = "Previews of {heads} heads over {tokens} tokens; {done} of them are exact so far."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -39,6 +40,8 @@ from attention.ui.views import own_text, questions
 
 RECORDED = "recorded:"
 USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
+COMPARED = 2**20  # weights up to which those at the usual scale are computed as well
+SATURATED = 0.9  # mean largest weight of the rows of a head from which its softmax is called saturated
 
 
 def choices(config: Config) -> None:
@@ -135,16 +138,31 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
 
 
 def unscaled(config: Config) -> str:
-    """What no division, or one by d_head, does to a softmax, as Markdown; "" at other scales, and if a question hides it."""
-    usual = config.softmax == CONFIGS.defaults["softmax"] and config.qk_norm == QK_NORM_OFF
+    """What no division, or one by d_head, does to the weights of the selected head, as Markdown.
+
+    "" at other scales, if all scales are the same, without a visible key, and if a question hides it.
+    """
+    usual = replace(config, scale=CONFIGS.defaults["scale"])
+    is_plain = config.softmax == CONFIGS.defaults["softmax"] and config.qk_norm == QK_NORM_OFF
     if (
-        config.scale not in text.UNUSUAL_SCALES
-        or not usual
+        usual.logit_scale == config.logit_scale
+        or not is_plain
         or not has_scores(config.source)
+        or results.heads.fully_masked(config) == config.tokens
         or questions.unsaid(config)
     ):
         return ""
-    return f"{text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)} {mask_rule(config)}".rstrip()
+    largest, saturates = text.IS, ""
+    now, before = results.heads.mean_largest_weight(config, config.head), ""
+    if config.heads * config.tokens * config.n_keys <= COMPARED:
+        divided = results.heads.mean_largest_weight(usual, config.head)
+        before = format_percent(divided)
+        largest = text.STAYS if before == format_percent(now) else text.INSTEAD
+        saturates = text.SATURATES * (now >= SATURATED > divided)
+    said = largest.format(now=format_percent(now), usual=before)
+    scale = text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)
+    above = text.MEAN_LARGEST.format(scale=scale, head=config.head, largest=said, saturates=saturates)
+    return f"{above}{mask_rule(config)}".rstrip()
 
 
 def draw_random_head_button(config: Config) -> None:
