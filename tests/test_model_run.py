@@ -32,6 +32,7 @@ from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session import model_run, run_links
 from attention.ui.session.role_note import texts_with_roles
 from attention.ui.session.visit_state import KEY, Session
+from attention.ui.text import interventions as interventions_text
 from attention.ui.text import model_run as text
 from attention.ui.text import start as text_start
 from attention.ui.views import heads_layers, heads_parts, layers_compared, layers_table
@@ -392,6 +393,16 @@ def test_a_model_with_a_head_off_is_a_side_whose_later_layers_differ_and_the_lin
     assert unpack_link(link(back)["against"])["run_off"] == "0.2" and "run_off" not in link(back)
     reset = back.button(key="reset").click().run()
     assert "against" not in link(reset) and not reset.exception
+
+
+def test_a_head_that_is_off_is_said_to_be_off_above_its_map_and_beside_its_output():
+    test = wait(open_page("heads", run=MINILM, run_text=OWN, v="3", layer="0", head="2"))
+    said = interventions_text.IS_OFF.format(layer=0, head=2)
+    assert said not in page_text(test)
+    test = wait(test.button(key="switch head").click().run())
+    assert page_text(test).count(said) == 1
+    test.session_state["output of head"] = True
+    assert page_text(test.run()).count(said) == 2 and not test.exception
 
 
 def test_heads_that_can_not_be_switched_off_are_named_and_the_picture_stays(monkeypatch):

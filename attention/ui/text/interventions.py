@@ -24,6 +24,10 @@ OFF_ABOUT = "What the answer loses if heads add nothing, only their mean, or wha
 SWITCH = "Switch off layer {layer}, head {head}"
 SWITCH_ON = "Switch on layer {layer}, head {head}"
 SWITCH_HELP = "Runs {model} again without this head, or with it. Its own map stays; those of later layers change."
+IS_OFF = (
+    "**Layer {layer}, head {head} is off.** Its weights are still computed, but its output is not used: "
+    "only later layers change."
+)
 CLEAR = "All on"
 EVERY = "Try all heads in turn"
 EVERY_HELP = "Runs the model once per head, with that head alone switched off."

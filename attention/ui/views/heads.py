@@ -81,9 +81,11 @@ def view(config: Config) -> None:
 
 
 def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
-    """Draws how the maps are read; while scores are not divided, what that does, with a link to the reason."""
+    """Draws how the maps are read, or that the selected head is off, or what an unusual scale does, with a link to the reason."""
     with st.container(horizontal=True, vertical_alignment="center", key="above-map"):
-        if said := parts.unscaled(config):
+        if off := run_switches.off_note(config):
+            st.caption(off)
+        elif said := parts.unscaled(config):
             st.caption(said, width="content")
             parts.draw_random_head_button(config)
             unscaled.link(config)

@@ -25,7 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import questions
+from attention.ui.views import questions, run_switches
 
 FOLD = "selected row"  # key of the expander
 FEW = 40  # tokens up to which words with lines are readable at a glance
@@ -132,6 +132,8 @@ def _around(at: int, tokens: int) -> str:
 
 def _output(config: Config, found: tables.Row) -> None:
     if not missing_parts(config, text.WEIGHTED, "v"):
+        if off := run_switches.off_note(config):
+            st.caption(off)
         row_output(config, results.heads.weighted_values(config, config.head, config.query_index))
         if config.softmax == DIFFERENTIAL:
             st.caption(text.NORMED)

@@ -20,7 +20,7 @@ def offer(config: Config) -> None:
     """Draws the button, for a run of a model that has every head."""
     if (prompt := _prompt(config)) is None:
         return
-    off = (config.layer, config.head) in prompt.heads_off
+    off = is_off(config)
     st.button(
         (text.SWITCH_ON if off else text.SWITCH).format(layer=config.layer, head=config.head),
         key="switch head",
@@ -35,6 +35,17 @@ def look(config: Config) -> object:
     """What the button shows; None if there is none."""
     prompt = _prompt(config)
     return None if prompt is None else (prompt, config.layer, config.head)
+
+
+def is_off(config: Config) -> bool:
+    """Whether the selected head is switched off in the run that is shown."""
+    prompt = _prompt(config)
+    return prompt is not None and (config.layer, config.head) in prompt.heads_off
+
+
+def off_note(config: Config) -> str:
+    """What it means that the selected head is switched off, as Markdown; "" if it is not."""
+    return text.IS_OFF.format(layer=config.layer, head=config.head) if is_off(config) else ""
 
 
 def _prompt(config: Config) -> Prompt | None:
