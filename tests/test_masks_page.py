@@ -21,6 +21,7 @@ from attention.masks import MASKS
 from attention.number_format import format_percent
 from attention.tables import rows as tables
 from attention.trace import run_pass, trace
+from attention.ui.text import grouping as grouping_text
 from attention.ui.views.masks import FOLD
 from attention.wire.cells import weights as cell_weights
 from tests import example_uploads
@@ -326,6 +327,18 @@ def test_one_head_has_nobody_to_share_with():
     assert "multi-head and multi-query attention are the same" in prose(
         opened("heads", grouping="show", heads=1, d_model=16)
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "offered"),
+    [
+        ({}, True),
+        ({"source": "recorded:minilm-river"}, False),
+        ({"source": "recorded:minilm-river", "grouping": "show"}, True),
+    ],
+)
+def test_groupings_are_offered_if_there_is_something_to_compare_or_a_link_asks_for_them(query, offered):
+    assert (grouping_text.FOLD in [fold.label for fold in opened("heads", **query).expander]) == offered
 
 
 def test_a_picture_travels_as_a_byte_a_pair():

@@ -11,6 +11,7 @@ from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
 from attention.number_format import format_head
+from attention.sources.providers import has
 from attention.ui import results
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
@@ -28,8 +29,16 @@ COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
 }
 
 
+def has_section(config: Config) -> bool:
+    """Whether there is a fold: if there is something to compare, or a link opens it, to say what is missing."""
+    return config.grouping == "show" or (config.heads > 1 and "projections" in has(config.source))
+
+
 def section(config: Config) -> None:
     """Draws the fold with the comparison, which is open if a link says so."""
+    if not has_section(config):
+        st.empty()  # replaces the fold of another source
+        return
     page.widgets()[FOLD] = config.grouping == "show"
     fold = st.expander(text.FOLD, icon=":material/hub:", key=FOLD, on_change=_toggle)
     if fold.open:

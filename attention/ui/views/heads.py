@@ -163,7 +163,7 @@ def _files(config: Config) -> None:
 def _look_files(config: Config) -> object:
     if not _short(config):
         return None
-    return config.for_page() if config.grouping == "show" else "closed"
+    return config.for_page() if config.grouping == "show" else grouping.has_section(config)
 
 
 def _short(config: Config) -> bool:
