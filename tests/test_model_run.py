@@ -395,7 +395,7 @@ def test_a_model_with_a_head_off_is_a_side_whose_later_layers_differ_and_the_lin
     assert "against" not in link(reset) and not reset.exception
 
 
-def test_a_head_that_is_off_is_said_to_be_off_above_its_map_and_beside_its_output():
+def test_a_head_that_is_off_is_said_to_be_off_below_its_map_and_beside_its_output():
     test = wait(open_page("heads", run=MINILM, run_text=OWN, v="3", layer="0", head="2"))
     said = interventions_text.IS_OFF.format(layer=0, head=2)
     assert said not in page_text(test)

@@ -81,11 +81,9 @@ def view(config: Config) -> None:
 
 
 def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
-    """Draws how the maps are read, or that the selected head is off, or what an unusual scale does, with a link to the reason."""
+    """Draws how the maps are read; while scores are not divided, what that does, with a link to the reason."""
     with st.container(horizontal=True, vertical_alignment="center", key="above-map"):
-        if off := run_switches.off_note(config):
-            st.caption(off)
-        elif said := parts.unscaled(config):
+        if said := parts.unscaled(config):
             st.caption(said, width="content")
             parts.draw_random_head_button(config)
             unscaled.link(config)
@@ -94,7 +92,7 @@ def _above_map(config: Config, roles: Sequence[Role | None]) -> None:
 
 
 def _fields(config: Config) -> None:
-    """Draws the fields of the selected head and query, and a button that compares them."""
+    """Draws the fields of the selected head and query, a button that compares them, and whether the head is switched off."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(
             config, 190
@@ -102,6 +100,8 @@ def _fields(config: Config) -> None:
         if not config.against:
             heads_compared.offer()
         run_switches.offer(config)
+    if off := run_switches.off_note(config):
+        st.caption(off)
     terms.draw("heads")
 
 
