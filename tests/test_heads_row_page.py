@@ -203,6 +203,17 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
     assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key has most of it"
 
 
+def test_a_head_trained_on_a_task_is_said_to_attend_to_the_token_that_comes_next():
+    config = Config.of("trained:sort", head=1)
+    found = trace(config)
+    texts, counted = found.texts, range(config.tokens // 2, config.tokens)
+    answer = [*sorted(texts[: config.tokens // 2], key=int)]
+    largest = found.weights[config.head].argmax(-1).tolist()
+    right = sum(texts[largest[query]] == number for query, number in zip(counted, answer, strict=True))
+    said = heads_parts.finding(config, results.heads.roles(config), tables.row(found))
+    assert said.endswith(f" From → on, {right} of {len(answer)} rows attend most to the number that comes next.")
+
+
 def test_the_sidebar_leads_from_a_source_with_its_own_sizes_back_to_any():
     test = run(HEADS, {"v": "3", "source": "recorded:minilm-river", "head": "4", "query": "5"})
     test.button(key="any size").click().run()

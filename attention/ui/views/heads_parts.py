@@ -36,7 +36,8 @@ from attention.ui.markdown import escape, join_words
 from attention.ui.session import page
 from attention.ui.session.role_note import role_name, role_note
 from attention.ui.text import heads as text
-from attention.ui.views import own_text, questions
+from attention.ui.text import layers as layers_text
+from attention.ui.views import layers_copies, own_text, questions
 
 RECORDED = "recorded:"
 USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
@@ -115,7 +116,10 @@ def does(config: Config, role: Role | None) -> str:
 
 
 def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
-    """What the selected head does among the others, as Markdown; of a head without a role, its selected row."""
+    """What the selected head does among the others, as Markdown; of a head without a role, its selected row.
+
+    If the task of a training has such rows, in how many of them the head attends most to the token that comes next.
+    """
     role = roles[config.head]
     if questions.unsaid(config):
         return questions.unsaid_finding()
@@ -128,12 +132,14 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
+    task = layers_copies.task_rows(config, config.head)
     return text.GIVES.format(
         heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
         of=escape(of),
         head=config.head,
         query=escape(query[0].lower() + query[1:]),
         does=escape(tables.puts(found, unit(config), largest=True)),
+        task=f" {layers_text.TASK_ROWS.format(**task, rises='')}" if task else "",
     )
 
 
