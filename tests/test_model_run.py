@@ -226,7 +226,7 @@ def test_a_model_without_room_is_refused_with_its_reason(monkeypatch):
 
 def test_hand_built_heads_never_take_a_text_in_silence():
     test = open_page("heads", **RIVERS | {"source": "recorded:two-layers"})
-    test.text_input(key="text").set_value(OWN).run()
+    next(each for each in test.text_input if each.label == "Text").set_value(OWN).run()
     assert state(test).here.setting.source == GENERATED
     assert text.HAND_BUILT_NOW.format(source="By hand: two layers") in page_text(test)
 

@@ -92,7 +92,7 @@ def test_characters_are_counted_as_such():
 
 @pytest.mark.parametrize("before", [Config(input="noise"), Config(input="refrain", tokens=40), Config.of(REAL)])
 def test_typing_takes_the_place_of_what_the_tokens_came_from(before):
-    assert own_text.text_notice(before).startswith("Not used: ")
+    assert not own_text.uses_text(before) and own_text.text_notice(before)
     config, _ = type_text(SEVEN, before)
     assert (config.source, config.input) == (GENERATED, "words")
     assert list(tokens(config).labels)[:7] == SEVEN.split()
@@ -173,9 +173,10 @@ def test_on_the_page_bad_input_is_said_and_nothing_else_is_lost():
 
 def test_on_the_page_a_hand_built_recording_makes_way_for_words_that_are_typed():
     test = run(HEADS, {"source": "recorded:two-layers", "layer": "1", "temperature": "2.0"})
-    assert not test.text_input(key="text").disabled
-    test.text_input(key="text").set_value(SEVEN).run()
-    assert not test.exception
+    (field,) = [each for each in test.text_input if each.label == "Text"]
+    assert field.value == "" and not field.disabled, "the text of the setting is not shown"
+    field.set_value(SEVEN).run()
+    assert not test.exception and test.text_input(key="text").value == SEVEN
     assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7", "temperature": "2.0"}
 
 

@@ -44,8 +44,9 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
 def test_typing_takes_the_place_of_noise(visit):
     tab = visit("?input=noise")
     tab.wait_for_grid(input="noise")
-    expect(tab.page.get_by_text("Not used: the input is “noise”.")).to_be_visible()
-    field = tab.widget("text").locator("input")
+    expect(tab.page.get_by_text("The input is “noise”.")).to_be_visible()
+    field = tab.page.get_by_role("textbox", name="Text")
+    expect(field).to_have_value("")
     field.fill("שלום עולם <b>hi</b> 🙂")
     field.press("Enter")
     tab.wait_for_grid(text="שלום עולם <b>hi</b> 🙂", tokens=11, query=8)  # the last word that has letters

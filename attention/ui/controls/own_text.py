@@ -83,10 +83,10 @@ def fitting(text: str, input: str) -> int:
 
 def text_notice(config: Config) -> str:
     """A message if a text is cut, repeated or not in use; empty if every word of it is shown once."""
-    if not _uses_text(config):
+    if not uses_text(config):
         recorded = words.UPLOAD_SHOWN if is_uploaded(config.source) else words.RECORDING_SHOWN
         other = words.OTHER_INPUT.format(input=config.input)
-        return words.NOT_USED.format(instead=recorded if config.source != GENERATED else other)
+        return recorded if config.source != GENERATED else other
     many, what = len(SPLIT[config.input](config.text)), unit(config)
     if not many:
         return words.NO_TOKENS.format(unit=what)
@@ -99,8 +99,9 @@ def text_notice(config: Config) -> str:
 
 def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
     """A button label and the knobs that show a text once and in full; an empty label if nothing would."""
-    if not _uses_text(config):
-        return words.USE_TEXT, {"source": GENERATED, "input": _split(config.input)}
+    if not uses_text(config):
+        label = words.SAMPLE if config.text == SENTENCE else words.USE_TEXT
+        return label, {"source": GENERATED, "input": _split(config.input)}
     fit = fitting(config.text, config.input)
     if not SPLIT[config.input](config.text):
         return words.SAMPLE, {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}
@@ -111,7 +112,7 @@ def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
     return (words.SHOW_ALL.format(tokens=fit) if config.tokens < fit else words.SHOW_ONCE), {"tokens": fit}
 
 
-def _uses_text(config: Config) -> bool:
+def uses_text(config: Config) -> bool:
     """Whether the tokens come from the text."""
     return config.source == GENERATED and config.input in SPLIT
 

@@ -48,7 +48,10 @@ def into(
             st.caption(f"{escape(said)} {about}".rstrip(), help=why or None)
         return
     with field:
-        knobs.line("text", config, placeholder=run_text.PLACEHOLDER, on_change=page.change)
+        if own_text.uses_text(config):
+            knobs.line("text", config, placeholder=run_text.PLACEHOLDER, on_change=page.change)
+        else:
+            _empty_line(config)
     sentence, (label, values) = own_text.text_notice(config), own_text.offer_length(config)
     if instead and not sentence:
         with note:
@@ -60,6 +63,27 @@ def into(
             st.button(label, on_click=page.change, kwargs=values, key="fit text")
         else:
             st.empty()
+
+
+def _empty_line(config: Config) -> None:
+    """Draws an empty field while the tokens do not come from a text: a typed one takes their place."""
+    key = f"text in place of {config.source} {config.input}"
+    knob = KNOBS["text"]
+    st.text_input(
+        knob.label,
+        key=key,
+        help=knob.help,
+        autocomplete="off",
+        placeholder=run_text.PLACEHOLDER,
+        on_change=_use_typed,
+        args=(key,),
+    )
+
+
+def _use_typed(key: str) -> None:
+    config, typed = page.setting(), str(page.widgets()[key])
+    _, use = own_text.offer_length(config)
+    page.change(**(use if typed == config.text else {"text": typed} if typed.strip() else {}))
 
 
 def _read_line(config: Config, prompt: Prompt, disabled: bool) -> None:
