@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
+from attention.charts import theme
 from attention.pinned import pin
 from attention.steps.program import lines, source
 from attention.ui.markdown import JOINT
@@ -316,6 +317,20 @@ def test_a_stays_when_b_changes_under_a_comparison(visit):
         expect(grids).to_have_attribute("data-painted", re.compile(f"temperature={value}(&|$)"))
         tab.quiet()
         expect(read).to_have_text(re.compile(r"^0\.\d+$|^1\.00$"))
+
+
+@pytest.mark.extended
+def test_bars_of_a_difference_have_the_colours_of_its_map(visit):
+    tab = visit(f"heads?{urlencode({'v': 3, 'against': pin(Config()), 'temperature': '4.0'})}")
+    tab.still()
+    colours = """() => { const canvas = document.querySelector(".bars canvas"), pen = canvas.getContext("2d"), found = new Set();
+        const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+        for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) found.add([...data.slice(at, at + 3)].join());
+        return [...found]; }"""
+    shown = {tuple(map(int, each.split(","))) for each in tab.page.evaluate(colours)}
+    expected = {tuple(bytes.fromhex(colour[1:])) for colour in (theme.LESS, theme.MORE)}
+    heads = {tuple(bytes.fromhex(colour[1:])) for colour in theme.HEADS}
+    assert expected <= shown and not (heads & shown)
 
 
 @pytest.mark.extended

@@ -13,7 +13,8 @@ import { largest, PREVIEW, rowName } from "./heads_grid_words.js";
 
 /**
  * Draws the row as bars, relative to its largest weight, or to the common end of two sides. Negative weights go down from a
- * line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
+ * line in the middle; differences have the colours of the map. An arrow above the bars marks the cell, so that the bars do
+ * not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -35,6 +36,7 @@ export function setSpread(grid, cell) {
     const share = end ? Math.abs(other.weight / end) : 0, both = Boolean(data.sides || data.signed);
     const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
     const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
+    if (data.signs) pen.fillStyle = data.signs[other.weight < 0 ? 0 : 1];
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
     pen.fillRect(left, begin, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
