@@ -203,6 +203,14 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
     assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key has most of it"
 
 
+def test_the_sentence_about_the_row_that_is_beside_the_map_is_below_it_only_in_its_fold():
+    said = [
+        sum("the other 16 visible words share " in each.value for each in test.markdown)
+        for test in (run(HEADS, {}), page_with_row({}))
+    ]
+    assert said == [0, 1]
+
+
 def test_a_head_trained_on_a_task_is_said_to_attend_to_the_token_that_comes_next():
     config = Config.of("trained:sort", head=1)
     found = trace(config)

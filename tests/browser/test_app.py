@@ -185,7 +185,7 @@ def test_a_click_pins_a_cell(tab):
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.wait_for_grid(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}
-    tab.page.locator("[data-testid=stMarkdown]", has_text="“and” (11) puts").first.wait_for()
+    expect(tab.page.locator(".heads-grid .readout").first).to_contain_text("“and” (11) puts")
 
 
 def test_keys_move_the_cursor_and_pin(tab):

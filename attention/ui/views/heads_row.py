@@ -32,10 +32,9 @@ FEW = 40  # tokens up to which words with lines are readable at a glance
 
 
 def row(trace: Trace) -> None:
-    """Draws a sentence about the selected row, and folds with its picture and with the output of the head."""
+    """Draws folds with a sentence about the selected row and its picture, and with the output of the head."""
     config, found = trace.config, tables.row(trace)
-    st.markdown(_row_sentence(config, found), help=_help(config, found))
-    forms(config, lambda: WAYS[config.row_as](config, found))
+    forms(config, lambda: _row_form(config, found))
     if config.row_as != "output" and "v" in has(config.source):
         label = text.OUTPUT.format(head=config.head, query=escape(parts.query_name(found)))
         output = parts.fold(label, "functions", "output of head", False)
@@ -51,6 +50,12 @@ def forms(config: Config, draw: Callable[[], None]) -> None:
         with fold:
             knobs.segments("row_as", config, on_change=page.change)
             draw()
+
+
+def _row_form(config: Config, found: tables.Row) -> None:
+    """Draws the sentence, whose first part is beside the map as well, and the row in the chosen form."""
+    st.markdown(_row_sentence(config, found), help=_help(config, found))
+    WAYS[config.row_as](config, found)
 
 
 def _row_sentence(config: Config, found: tables.Row) -> str:
