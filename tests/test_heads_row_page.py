@@ -20,7 +20,7 @@ from attention.tables import rows as tables
 from attention.trace import trace
 from attention.ui import results
 from attention.ui.text.questions import EVEN
-from attention.ui.views import heads_parts, heads_row
+from attention.ui.views import head_statistics, heads_parts, heads_row
 from attention.ui.views.row_question import fair, question
 from attention.wire.cells import weights
 from tests.strategies import query_without_edition
@@ -299,6 +299,13 @@ def test_the_finding_of_a_random_head_has_the_weight_that_scaling_changes():
 def test_a_mean_that_is_rounded_to_all_of_the_weight_is_not_said_to_be_all_of_it():
     for softmax, share in (("standard", "over 99.9%"), ("sparsemax", "100%")):
         assert f"{share} of its weight" in results.heads.roles(Config(scale="none", softmax=softmax))[0].says
+
+
+def test_a_statistic_that_is_not_all_of_the_weight_is_not_written_as_all_of_it():
+    table = {"head": [0, 1], "greatest": [99.97, 100.0], "entropy": [0.00123, None]}
+    for softmax, many in (("standard", 2), ("sparsemax", 1)):
+        written = head_statistics.with_formats(table, Config(softmax=softmax)).to_html()
+        assert written.count("over 99.9%") == many and ">0.001<" in written and "nan" not in written
 
 
 def test_only_a_head_whose_own_pixels_are_all_large_is_said_to_hide_its_pattern():

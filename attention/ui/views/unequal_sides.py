@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from attention.config import Config
@@ -56,10 +55,10 @@ def numbers(sides: Sides) -> None:
             if name in side:
                 values = head_statistics.in_percent(name, side[name], shares)
                 table[f"{name} {of}"] = values + [None] * (heads - len(values))
-                columns[f"{name} {of}"] = head_statistics.metric_column(name, of, shares)
+                columns[f"{name} {of}"] = head_statistics.metric_column(name, of)
     st.markdown(text.BOTH_NUMBERS)
     st.dataframe(
-        pa.table(table),
+        head_statistics.with_formats(table, *sides[:2]),
         column_config=columns,
         hide_index=True,
         height=head_statistics.table_height(heads),
