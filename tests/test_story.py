@@ -419,11 +419,10 @@ def test_large_exponentials_are_powers_of_ten():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    assert "Above: the largest weight of “bank” at each scale." in words(causal)
-    assert (
-        "**none**: nearly all on one token: saturated, it hardly learns. **1/32**: much flatter (uniform: 9.1%)."
-        in words(usual)
-    )
+    uniform = "the largest weight at each scale; uniform: {}%."
+    assert uniform.format(9.1) in words(visit({ENTRY: "step.weigh~temperature.4"}))
+    assert uniform.format(16.7) in words(causal), "true of every scale, also where no row is saturated"
+    assert text.SATURATED.format(scales="none") in words(usual) and "saturated" not in words(causal)
     scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]

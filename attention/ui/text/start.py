@@ -91,21 +91,21 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (
-    "Learned matrices turn a token's vector into a **query** q, what it looks for, and a **key** k, what it offers. "
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. "
     "Their **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 )
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
 WHY_ROOT = (
-    "**Why √{d_head}?** q · k sums {d_head} products. If each were +1 or −1 by chance, they would partly cancel: the sum would "
-    "typically be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1, however many there are. A trained match can "
-    "be far larger."
+    "**Why √{d_head}?** q · k sums {d_head} products, random before training. If each were +1 or −1, they would partly cancel: "
+    "the sum would typically be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1 at any width; training can make "
+    "it larger."
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"
-LARGEST = "Above: the largest weight of {query} at each scale.{effects}"
-SATURATED = " **{scales}**: nearly all on one token: saturated, it hardly learns."
-NEARLY_UNIFORM = " **{scales}**: much flatter (uniform: {uniform})."
-SOFTMAX = "The **softmax** takes exp of the scores and divides by the sum."
+LARGEST = "Above: the largest weight at each scale{effects}."
+UNIFORM = "; uniform: {uniform}"
+SATURATED = ". Saturated at **{scales}**: the derivative p(1 − p) of a weight p is almost 0, so q and k hardly learn"
+SOFTMAX = "The **softmax** divides each exp(score) by their sum."
 MASKED = " Masked tokens get no weight."
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"

@@ -25,7 +25,7 @@ from attention.ui.markdown import join_words
 from attention.ui.session import model_run, page
 from attention.ui.text import heads
 from attention.ui.text import start as text
-from attention.ui.views import card_bar, start_combine
+from attention.ui.views import card_bar, start_combine, unscaled
 from attention.ui.views.start_scores import (
     as_recorded,
     is_of_the_story,
@@ -38,7 +38,6 @@ from attention.ui.views.start_scores import (
 
 HALF = 0.5
 SATURATED = 0.99  # largest weight from which on a softmax is called saturated
-NEARLY_UNIFORM = 2.0  # largest weight, relative to the uniform one, up to which a row is called nearly uniform
 
 
 def draw_choice(story: Story, config: Config) -> None:
@@ -221,11 +220,9 @@ def _draw_scales(story: Story, trace: Trace) -> None:
         st.caption(
             text.ROW.format(visible=visible, uniform=uniform)
             if hides
-            else text.LARGEST.format(
-                query=token_name(trace, trace.config.query_index),
-                effects=_scale_effects(names, weights, visible, uniform),
-            )
+            else text.LARGEST.format(effects=_scale_effects(names, weights, visible, uniform))
         )
+    unscaled.link(trace.config)
 
 
 def _draw_table(story: Story, trace: Trace) -> None:
@@ -240,16 +237,11 @@ def _largest_weight(config: Config) -> float:
 
 
 def _scale_effects(names: dict[str, str], weights: dict[str, float], visible: int, uniform: str) -> str:
-    """At which scales the row is saturated, and at which nearly uniform; "" if it is neither, or has few visible keys."""
-    effects = {
-        text.SATURATED: [scale for scale, weight in weights.items() if weight >= SATURATED],
-        text.NEARLY_UNIFORM: [scale for scale, weight in weights.items() if weight * visible <= NEARLY_UNIFORM],
-    }
-    return "".join(
-        effect.format(scales=join_words([names[scale] for scale in scales]), uniform=uniform)
-        for effect, scales in effects.items()
-        if scales and visible > NEARLY_UNIFORM
-    )
+    """The uniform weight, and at which scales the row is saturated; "" if a single key has all of the weight."""
+    if visible == 1:
+        return ""
+    saturated = join_words([names[scale] for scale, weight in weights.items() if weight >= SATURATED])
+    return text.UNIFORM.format(uniform=uniform) + (text.SATURATED.format(scales=saturated) if saturated else "")
 
 
 def _next_button(step: str) -> None:

@@ -10,6 +10,7 @@ from attention.analysis.row_stages import Stages
 from attention.codec import to_query
 from attention.config import Config
 from attention.ui import next_step
+from attention.ui.session import model_run
 from attention.ui.text import softmax as text
 
 
@@ -29,4 +30,4 @@ def draw(found: Stages) -> None:
 
 def link(config: Config) -> None:
     """Draws a link to the reason for the division."""
-    next_step.page_link("softmax", text.TOPICS["scaling"], to_query(replace(config, topic="scaling")))
+    next_step.page_link("softmax", text.TOPICS["scaling"], model_run.carry(to_query(replace(config, topic="scaling"))))
