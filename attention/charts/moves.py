@@ -21,7 +21,11 @@ BESIDE = 44  # pixels between the ends of an axis and the border, for the number
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
 POINT = 9  # pixels between the middle of a point and its number
-MIX, LETTER = 24, 6  # pixels of the height of the bar of shares, and of the width of a letter on it
+MIX, LETTER, EDGE = (
+    24,
+    6,
+    4,
+)  # pixels of the bar of shares: its height, the width of a letter, and of both edges of a part
 Align = Literal["left", "right"]
 
 
@@ -30,7 +34,7 @@ def mix() -> dict[str, Any]:
     """Returns one bar of shares, as a Vega-Lite specification.
 
     The columns are `token`, `start`, `end`, `label`, and `fill` and `ink`, the colours of a part and of its text. A part has
-    the name of its token and its `label`, or the name alone, where there is room.
+    the name of its token, cut off if it is too long, and its `label` if there is room.
     """
     share = "datum.end - datum.start"
     x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
@@ -50,9 +54,11 @@ def mix() -> dict[str, Any]:
         alt.Chart()
         .transform_calculate(
             middle="(datum.start + datum.end) / 2",
-            said=f"{named} : {room} (length(datum.token) + 1) ? datum.token : ''",
+            said=f"{named} : datum.token",
         )
-        .mark_text(fontSize=12, font=FONT, baseline="middle", aria=False)
+        .mark_text(
+            fontSize=12, font=FONT, baseline="middle", aria=False, limit=alt.ExprRef(f"({share}) * width - {EDGE}")
+        )
         .encode(
             x=alt.X("middle:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None),
             text="said:N",

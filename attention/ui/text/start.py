@@ -135,7 +135,8 @@ MOVED_ONE = "**This head alone** changes their cosine by {change}."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
 NOT_TOWARDS = " Its largest weight adds the value of {key}, which need not point towards that word."
-MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or more."
+MOVED_AWAY = "**This head alone** moves it away from each of them, most from {farther} ({change})."
+MOVED_TO_NONE = "**This head alone:** hardly towards any of them; most away from {farther} ({change})."
 MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )

@@ -25,7 +25,7 @@ from attention.ui.text import start as text
 from attention.ui.text import terms
 from attention.ui.views.start_scores import as_recorded, is_of_the_story, selected_row, token_name
 
-LEAST_SHARE = 0.04  # of the weight of a row: smaller ones are one part of the bar
+LEAST_SHARE = 0.1  # of the weight of a row: smaller ones, which have no room for a name, are one part of the bar
 SMALL = 0.05  # change of a cosine up to which a move is little: all layers change it by several times as much
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
@@ -161,10 +161,10 @@ def draw_mix(story: Story, trace: Trace) -> None:
 
 
 def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
-    """Parts that add up to 1: tokens from `LEAST_SHARE` on, and the others together, in the colour of their mean."""
-    order = sorted(range(len(row)), key=lambda at: -row[at])
-    parts = [(tokens[at], row[at], row[at]) for at in order if row[at] >= LEAST_SHARE]
-    if others := [weight for weight in row if 0 < weight < LEAST_SHARE]:
+    """Parts that add up to 1: the largest and others from `LEAST_SHARE` on, and the rest, in the colour of its mean."""
+    order, least = sorted(range(len(row)), key=lambda at: -row[at]), min(LEAST_SHARE, max(row))
+    parts = [(tokens[at], row[at], row[at]) for at in order if row[at] >= least]
+    if others := [weight for weight in row if 0 < weight < least]:
         parts.append((text.OTHERS.format(count=len(others)), sum(others), sum(others) / len(others)))
     ends = [0.0, *accumulate(share for _, share, _ in parts)]
     return [
@@ -197,11 +197,11 @@ def _move_sentence(found: list[Move]) -> str:
     if max(abs(round(move.change, 3)) for move in found) < LEAST:  # as the bars are labelled
         return text.MOVED_TOO_LITTLE.format(least=LEAST)
     closer, change = _most_towards(found)
-    return (
-        text.MOVED.format(closer=closer.name, change=_change_text(closer))
-        if change >= LEAST
-        else text.MOVED_TO_NONE.format(least=LEAST)
-    )
+    if change >= LEAST:
+        return text.MOVED.format(closer=closer.name, change=_change_text(closer))
+    farther = min(found, key=lambda move: move.change)
+    away = text.MOVED_AWAY if change < 0 else text.MOVED_TO_NONE
+    return away.format(farther=farther.name, change=_change_text(farther))
 
 
 def _rise_sentence(found: list[Move]) -> str:
