@@ -11,7 +11,7 @@ from dataclasses import replace
 from attention.models.prompt import Prompt
 from attention.recorded.shipped import MINILM
 from attention.story.head import HEAD, LAYER, Vectors
-from attention.story.settings import CHARACTERS, OWN, STORIES, WORD, Story
+from attention.story.settings import CHARACTERS, MOST, OWN, STORIES, WORD, Story
 from attention.summary import legible
 from attention.ui.session import model_run
 from attention.ui.session.visit_state import session
@@ -45,7 +45,7 @@ def read_typed(story: Story, typed: str) -> Story | str:
         sentence = STORIES.defaults["sentence"] if story.is_own else story.sentence
         return text.OWN_BLANK if typed else replace(story, own="", sentence=sentence, query=WORD)
     if len(own) > CHARACTERS:
-        return text.OWN_LONG.format(characters=len(own), most=CHARACTERS)
+        return text.OWN_LONG.format(most=MOST, shown=story.own if story.is_own else story.shipped.text)
     asked = replace(story, own=own, sentence=OWN, query=WORD, step=STORIES.defaults["step"])
     if source_of(asked):
         return asked

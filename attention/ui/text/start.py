@@ -86,8 +86,11 @@ OWN_COMPARED = "Show it for “{word}”"
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_MODEL = "Open on Model, with all layers"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
-OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
-OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
+OWN_LONG = (
+    "This text is too long: Start has room for {most} tokens, about 25 words. Shorten it, or run it on Model. Until then, Start "
+    "shows “{shown}”"
+)
+OWN_MANY = "This sentence has {tokens} tokens; Start has room for {most}. Shorten it, or open it on Heads."
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "Try another **temperature**, which divides all scores:"
 WEIGH = (

@@ -48,12 +48,11 @@ def view(story: Story) -> None:
         story = replace(story, sentence=STORIES.defaults["sentence"])
     config = _config(story)
     trace = results.heads.trace(config)
-    heading.draw_heading(
-        "start", start_steps.finding(story, trace), _badge(story, config), _help(story, config), text.TITLE
-    )
+    too_many = config.tokens > MOST
+    finding = text.OWN_MANY.format(tokens=config.tokens, most=MOST) if too_many else start_steps.finding(story, trace)
+    heading.draw_heading("start", finding, _badge(story, config), _help(story, config), text.TITLE)
     _draw_sentences(story)
-    if config.tokens > MOST:
-        st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
+    if too_many:
         _link_to_heads(config)
         return
     start_steps.draw_choice(story, config)
