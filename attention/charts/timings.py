@@ -195,10 +195,10 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     found = {label: [t for t in comparison.with_times(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
     names = line_names.line_names(timings)
-    height = 110 + max(300, 200 * len(found))
+    height = 110 + max(300, 230 * len(found))
     titles, gap = (
         [marks.wrap_label(names[label]) for label in found],
-        {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
+        {"vertical_spacing": min(130 / height, 0.9 / max(1, len(found)))},
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
@@ -232,10 +232,15 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     figure.update_layout(
         height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend, uniformtext=few
     )
-    figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
+    figure.update_annotations(font_size=12, x=0, xanchor="left", align="left", yshift=30)
+    for at, line in enumerate(found.values(), start=1):
+        for place, timing in enumerate(line):
+            share = format_percent(timing.transfer / (timing.seconds + timing.transfer))
+            look = {"y": 100, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+            figure.add_annotation(text=f"copy<br>{share}", x=place, **look, row=at, col=1)
     figure.update_xaxes(type="category")
     figure.update_xaxes(title=marks.axis_title(timings), row=max(1, len(found)), col=1)
-    figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time")
+    figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time", range=[0, 100])
     return figure
 
 
