@@ -48,6 +48,7 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     shown = tables.describe_row(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
     assert f"Query 1,499 in head 0 attends mostly to {shown.holding:,} of 1,500" in words(test)
     assert f"Entropy: {shown.entropy:.3f} nats, exact" in words(test)
+    assert "Each pixel: the largest of " in words(test), "in the size of a caption, above the map"
     others = len(test.dataframe)
     test.session_state[head_statistics.STATISTICS] = True  # computed once their fold is open
     assert len(test.run().dataframe) == others + 1

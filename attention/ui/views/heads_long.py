@@ -198,7 +198,7 @@ def _offer_zoom(config: Config) -> None:
 
 
 def _squares(config: Config, drawing: MapJob) -> None:
-    """Draws the grid of heads: exact ones, and the preview for the others."""
+    """Draws what a pixel is, and the grid of heads: exact ones, and the preview for the others."""
     sketch = drawing.on_behalf_of(drawing.preview, page.visitor())
     heads = drawing.heads[:]
     shown = [
@@ -213,13 +213,13 @@ def _squares(config: Config, drawing: MapJob) -> None:
     note = text.PIXELS.format(pool=text.POOLS[config.pool], tile=sketch.tile, preview=preview)
     if _hides_pattern(config, drawing):
         note += text.PATTERN_HIDDEN.format(head=config.head)
+    st.caption(note)
     roles = results.long.roles(config, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
         config,
         cells,
         on_pin=gestures.on_grid_pin,
-        note=note,
         names=names,
         certain=len(heads),
         address=address_bar.address(),
