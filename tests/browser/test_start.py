@@ -36,10 +36,10 @@ def test_the_story_in_three_clicks(start):
     assert min(sizes) >= 12
     page.get_by_role("radio", name="She opened an account").click()
     expect(page.get_by_text("“bank” puts 66.4% of its weight on “account”.").first).to_be_visible()
-    page.get_by_role("button", name="Next: weigh").click()
+    page.get_by_role("button", name="Go to step 2").click()
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("at temperature 4.")).to_be_visible()
-    page.get_by_role("button", name="Next: combine").click()
+    page.get_by_role("button", name="Go to step 3").click()
     expect(page.get_by_text("the closest of these words is “money”")).to_be_visible()
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
 
@@ -58,7 +58,7 @@ def test_a_key_pressed_twice_on_a_size_opens_heads(start):
 def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature(start, width):
     page = start.page
     page.set_viewport_size({"width": width, "height": 800})
-    page.get_by_role("button", name="Next: weigh").click()
+    page.get_by_role("button", name="Go to step 2").click()
     tops = []
     for name, share in (("4 · more even", "19.2%"), ("0.5 · sharper", "97.4%")):
         page.get_by_role("button", name=name).click()
@@ -73,9 +73,17 @@ def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature
     assert {*tops} == {tops[0]} and tops[0] < 640
     grounds = [
         page.get_by_role("button", name=name).evaluate("(button) => getComputedStyle(button).backgroundColor")
-        for name in ("Next: combine", "0.5 · sharper")
+        for name in ("Go to step 3", "0.5 · sharper")
     ]
     assert grounds[0] != grounds[1], "the chosen temperature does not look like the next thing to do"
+
+
+def test_on_a_phone_a_scale_below_the_map_is_seen_to_change_the_tokens(start):
+    page = start.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Go to step 2").click()
+    page.get_by_role("button", name="none ·").click()
+    expect(page.locator(".st-key-story-chips .chip small", has_text="over 99.9%")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize("sentence", ["river", "account"])
@@ -87,12 +95,12 @@ def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_plac
     for step in ("Look", "Weigh", "Combine"):
         page.get_by_role("radio", name=step).click()
         if step == "Combine":
-            expect(charts).to_have_count(2)
+            expect(charts).to_have_count(3)
         tab.still()
         tops.add(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     assert len(tops) == 1
     fold = page.locator("[data-testid=stExpander]", has_text="six layers").first
-    boxes = [part.bounding_box() for part in (*charts.all(), fold)]
+    boxes = [part.bounding_box() for part in (charts.nth(0), charts.nth(1), fold.locator("summary"))]
     assert max(box["y"] + box["height"] for box in boxes) <= 800, "and what all layers do"
     share = page.locator(".stVegaLiteChart").first.locator(".mark-rect path").first
     fill = share.evaluate("(part) => getComputedStyle(part).fill")
@@ -102,8 +110,12 @@ def test_what_the_word_becomes_is_in_the_first_screen_and_the_map_keeps_its_plac
     bars = page.locator(".stVegaLiteChart").nth(1).locator(".mark-rect path[aria-label]")
     fills = {bar.get_attribute("aria-label").split("change: ")[1][0]: bar.get_attribute("fill") for bar in bars.all()}
     assert fills.keys() == {"+", "−"} and fills["+"] != fills["−"], "the two signs have two colours"
-    fold.locator("summary").click()
-    expect(charts).to_have_count(3)
+    tokens = page.locator(".st-key-story-chips .chip").last.bounding_box()
+    said = page.locator(".st-key-story-first p").first.bounding_box()
+    if sentence == "river":
+        assert said["y"] < tokens["y"] + 8 and tokens["x"] + tokens["width"] < said["x"], "beside the tokens"
+    else:
+        assert said["y"] >= tokens["y"] + tokens["height"], "there is no room beside them"
 
 
 def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):

@@ -203,9 +203,9 @@ def test_on_a_phone_the_picture_of_a_step_is_in_the_first_screen(visit, step, pi
 def test_the_card_of_a_step_has_the_only_next_button(visit):
     page = visit("/?card=learn-1").page
     page.locator(".st-key-card-links").wait_for()
-    expect(page.get_by_role("button", name="Next: weigh")).to_have_count(0)
+    expect(page.get_by_role("button", name="Go to step 2")).to_have_count(0)
     page.locator(".st-key-close-card button:visible").first.click()
-    expect(page.get_by_role("button", name="Next: weigh")).to_be_visible()
+    expect(page.get_by_role("button", name="Go to step 2")).to_be_visible()
 
 
 @pytest.mark.extended

@@ -176,21 +176,6 @@ def _expected_sentence(story: Story) -> str:
     return as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
 
 
-def _sharpen(story: Story, trace: Trace) -> None:
-    """Draws the choice of a temperature."""
-    st.markdown(text.SHARPEN)
-    with st.container(horizontal=True, key="temperatures"):
-        effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
-        for temperature, effect in effects.items():
-            st.button(
-                f"{temperature:g}{'' if card_bar.is_waiting() else effect}",
-                on_click=page.change,
-                kwargs={"temperature": temperature},
-                key=f"temperature {temperature:g}",
-                type="primary" if temperature == story.temperature else "secondary",
-            )
-
-
 def _define(story: Story, trace: Trace) -> None:
     """Draws how weights come about."""
     scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
@@ -232,6 +217,21 @@ def _draw_table(story: Story, trace: Trace) -> None:
             st.markdown(scores_table(story, trace))
 
 
+def _sharpen(story: Story, trace: Trace) -> None:
+    """Draws the choice of a temperature."""
+    st.markdown(text.SHARPEN)
+    with st.container(horizontal=True, key="temperatures"):
+        effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
+        for temperature, effect in effects.items():
+            st.button(
+                f"{temperature:g}{'' if card_bar.is_waiting() else effect}",
+                on_click=page.change,
+                kwargs={"temperature": temperature},
+                key=f"temperature {temperature:g}",
+                type="primary" if temperature == story.temperature else "secondary",
+            )
+
+
 def _largest_weight(config: Config) -> float:
     return float(selected_row(results.heads.trace(config)).max())
 
@@ -264,6 +264,6 @@ def head_counts() -> dict[str, int]:
 Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
-    "weigh": ((_sharpen,), (_define, _draw_scales, _draw_table)),
+    "weigh": ((), (_define, _draw_scales, _draw_table, _sharpen)),
     "take over": ((start_combine.draw_mix,), (start_combine.draw_moves,)),
 }
