@@ -356,7 +356,10 @@ def _largest_transfer(found: Lines) -> str:
         return ""
     last, most = copied[-1], max(copied, key=_copy_share)
     share, name, machine = format_percent(_copy_share(last)), namer(found, of_machine=False)(last), _machine(last)
-    said = f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name}{',' * (',' in name)} the rest"
+    comma = "," * ("," in name)
+    said = (
+        f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name}{comma} the rest"
+    )
     if _copy_share(most) > APART * _copy_share(last):
         said += f"; at {most.length:,} tokens, {format_percent(_copy_share(most))}"
     return f"{said}. Data that stays there needs no copy."
