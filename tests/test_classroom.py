@@ -22,7 +22,7 @@ from attention.ui.views import questions
 from attention.ui.views.question_form import TYPED
 from tests.samples import sample
 from tests.strategies import query_without_edition
-from tests.test_pages import PAGES, ROOT, SECONDS, run
+from tests.test_pages import PAGES, ROOT, SECONDS, is_answer_shown, run
 from tests.test_predict import components
 from tests.test_softmax_page import tables, words
 
@@ -62,12 +62,9 @@ def guess(test: AppTest):
     return next((radio for radio in test.radio if radio.label == "Your guess"), None)
 
 
-def reveal(test: AppTest, open_: bool = True):
-    """The switch that reveals the answer, set."""
-    skips = [button for button in test.button if button.label == "Reveal answer"]
-    if open_ and skips:
-        return skips[0].click()
-    return next(toggle for toggle in test.toggle if toggle.label == "Reveal answer").set_value(open_)
+def reveal(test: AppTest):
+    """The button that reveals the answer, pressed."""
+    return next(button for button in test.button if button.label == "Reveal answer").click()
 
 
 def alerts(test: AppTest) -> str:
@@ -94,13 +91,13 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     assert QUERY.why not in words(student) and guess(student).value is None
     guess(student).set_value("itself").run()
     assert not alerts(student)
-    reveal(student, True).run()
+    reveal(student).run()
     assert "Not quite: you chose “itself”. The answer is **the one before.** One back." in alerts(student)
     assert components(student) or tables(student)
     guess(student).set_value("the one before").run()
     assert student.success[0].value.startswith("Right. ")
     student.slider(key="temperature").set_value(3.0).run()  # it is one question, whatever is set
-    assert student.toggle[0].value and student.success
+    assert is_answer_shown(student) and student.success
     student.button(key="end").click().run()
     assert query_without_edition(student.query_params) == {"tokens": "9", "temperature": "3.0"}
 
@@ -112,7 +109,7 @@ def test_pictures_may_be_shown_beside_the_question(page):
     student, alone = run(page, {"ask": encode(shown)}), run(page, {})
     assert components(student) == components(alone) and len(tables(student)) == len(tables(alone))
     assert QUERY.why not in words(student) and "The answer is hidden until it is revealed" in words(student)
-    reveal(student, True).run()
+    reveal(student).run()
     assert "**the one before.** One back." in alerts(student)
 
 
@@ -123,7 +120,7 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
     said = "A description of what heads do appears here once the answer is revealed."
     student = run(page, {"ask": encode(shown)} | set_)
     assert said in words(student) and "attends one word back" not in everything(student)
-    reveal(student, True).run()
+    reveal(student).run()
     assert said not in words(student) and "attends one word back" in words(student)
     assert "attends one word back" in words(run(page, set_))
 
@@ -135,7 +132,7 @@ def test_what_heads_do_is_not_said_on_training_either():
         page, {"train_at": "1000", "train_ask": encode(CustomQuestion("Which head looks back?", hides=False))}
     )
     assert not any(said in words(student) for said in told) and "one back" not in everything(student)
-    reveal(student, True).run()
+    reveal(student).run()
     assert all(said in words(student) for said in told) and "one back" in everything(student)
 
 
@@ -158,7 +155,7 @@ def test_a_question_may_leave_open_what_it_likes(asked, says):
     assert (guess(student) is None) == (not asked.options)
     if asked.options:
         guess(student).set_value("b").run()
-    reveal(student, True).run()
+    reveal(student).run()
     assert says in alerts(student) and bool("Not quite" in alerts(student)) == (asked.right is not None)
 
 
@@ -194,7 +191,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     assert "Question from the person who shared this link" not in words(teacher)
     other = classroom(HEADS, **LINK)
     assert other.text_area(key="class text").value == "" and not [b for b in other.button if b.key == "load own"]
-    reveal(other, True).run()
+    reveal(other).run()
     other.button(key="load own").click().run()
     assert other.text_area(key="class text").value == QUERY.text
     assert other.radio(key="class right").value == 1
@@ -362,10 +359,10 @@ def test_a_strangers_words_are_words(text):
     assert not student.exception
     assert [each.value for each in student.markdown if escape(text) in each.value] == [f"**Question.** {escape(text)}"]
     assert guess(student).options == [escape(option) for option in asked.options]
-    reveal(student, True).run()
+    reveal(student).run()
     assert student.info[0].value == escape(text)
     loaded = classroom(HEADS, ask=encode(asked))
-    reveal(loaded, True).run()
+    reveal(loaded).run()
     loaded.button(key="load own").click().run()
     assert loaded.text_area(key="class text").value == text
 
@@ -382,7 +379,7 @@ def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     assert not student.exception and QUERY.text in words(student) and QUERY.why not in words(student)
     hidden = len(student.get("plotly_chart")) + len(student.get("vega_lite_chart")) + len(student.get("page_link"))
     assert hidden == 0 and not [each for each in student.get("link_button") if each.proto.label.startswith("Next")]
-    reveal(student, True).run()
+    reveal(student).run()
     assert (not student.exception and student.get("plotly_chart")) or student.get("vega_lite_chart")
     student.button(key="end").click().run()
     assert not query_without_edition(student.query_params) and not [

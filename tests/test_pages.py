@@ -69,8 +69,13 @@ def reveal(test: AppTest) -> AppTest:
 
 
 def answer_toggle(test: AppTest) -> Toggle:
-    """The switch that reveals the answer of a question or of a bug."""
-    return next(each for each in test.toggle if each.label in {questions.REVEAL, find_the_bug.REVEAL})
+    """The switch that reveals the answer of a bug."""
+    return next(each for each in test.toggle if each.label == find_the_bug.REVEAL)
+
+
+def is_answer_shown(test: AppTest) -> bool:
+    """Whether the answer of a question is shown, which a button hides again."""
+    return questions.HIDE in [each.label for each in test.button]
 
 
 def page_text(test: AppTest) -> str:

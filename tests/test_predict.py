@@ -18,7 +18,7 @@ from attention.ui.text import questions as text
 from attention.wire.cells import MASKED, ZERO
 from tests.test_cells import decode_message
 from tests.test_lessons import sent
-from tests.test_pages import PAGES, SECONDS, reveal, run
+from tests.test_pages import PAGES, SECONDS, is_answer_shown, reveal, run
 from tests.test_softmax_page import tables, words
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -73,10 +73,25 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
     second = AppTest.from_file(str(page), default_timeout=SECONDS)
     second.session_state[KEY] = first.session_state[KEY]
     second.run()
-    assert second.toggle[0].value
+    assert is_answer_shown(second)
     second.slider(key="temperature").set_value(2.0).run()
-    assert not any(switch.value for switch in second.toggle), "a new question waits for a guess"
+    assert not is_answer_shown(second), "a new question waits for a guess"
     assert not components(second)
+
+
+def test_one_button_reveals_an_answer_with_or_without_a_guess_and_hides_it_again():
+    test = run(next(page for page in PAGES if page.stem == "heads"), {"predict": "row"})
+    button = lambda: next(each for each in test.button if each.key.startswith("reveal "))  # noqa: E731
+    cast(ButtonGroup[Any], test.get("button_group")[0]).set_value(text.EVEN).run()
+    labels = [button().label]
+    for _ in range(2):
+        button().click().run()
+        labels.append(button().label)
+    assert (
+        labels == [text.REVEAL, text.HIDE, text.REVEAL]
+        and not test.toggle
+        and not components(test) - {"attention-lab.large_head"}
+    )
 
 
 def test_once_revealed_the_right_guesses_are_marked_and_the_choice_stays():

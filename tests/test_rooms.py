@@ -270,7 +270,7 @@ def test_a_teacher_opens_a_room_students_answer_and_the_answer_is_told_after_it_
     teacher.run()
     assert not teacher.exception
     assert text.JOINED.format(count=2, students=2) in everything(teacher)
-    teacher.button(key=next(each.key for each in teacher.button if each.key.startswith("skip reveal"))).click().run()
+    teacher.button(key=next(each.key for each in teacher.button if each.key.startswith("reveal "))).click().run()
     teacher.run()
     for student, said in zip(students, ("Not quite", "Right"), strict=True):
         student.run()

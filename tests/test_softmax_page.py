@@ -28,7 +28,7 @@ from attention.sources import constructed
 from attention.ui.views import softmax, softmax_all, softmax_row
 from tests import drawings, test_pages
 from tests.strategies import query_without_edition
-from tests.test_pages import page_text, reveal
+from tests.test_pages import is_answer_shown, page_text, reveal
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
 EDGES = [
@@ -186,7 +186,7 @@ def test_another_setting_closes_the_question_again():
     top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
     assert f"gets {format_percent(top)}" in "\n".join(each.value for each in [*test.info, *test.success, *test.error])
     test.slider(key="temperature").set_value(5.0).run()
-    assert not any(switch.value for switch in test.toggle)
+    assert not is_answer_shown(test)
     assert len(tables(test)) == 1
     test.button(key="end").click().run()
     assert query_without_edition(test.query_params) == {"temperature": "5.0"}

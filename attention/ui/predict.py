@@ -44,15 +44,11 @@ class Question:
 
 
 def question_gate(config: Any, question: Question, ask_next: Callable[[], None] | None = None) -> bool:
-    """Draws the question about a config, its guesses and the switch that reveals the answer; True once it is revealed.
+    """Draws the question about a config, its guesses and the button that reveals the answer; True once it is revealed.
 
     `ask_next`: asks the next question, which a button does once the answer is revealed.
     """
-    this = _question_key(config)
-    switch = f"reveal {this}"
-    if page.widgets().get(switch) is None and is_revealed(config):  # on another page
-        page.widgets()[switch] = True
-    is_shown = bool(page.widgets().get(switch))
+    this, is_shown = _question_key(config), is_revealed(config)
     asked = not question.own and page.visit_state().asked == config.predict
     said, before = (words.ASKED, f"{words.FIRST} {question.keeps}") if asked else (question.said, question.keeps)
     st.caption(said if is_shown else f"{said} {before}")
@@ -60,14 +56,16 @@ def question_gate(config: Any, question: Question, ask_next: Callable[[], None] 
         st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
         guess = _marked_guesses(question, f"guess {this}", is_shown)
         with st.container(horizontal=True, vertical_alignment="center"):
-            found = reveal_switch(switch, question, guess)
-            if found and ask_next:
+            help = words.GUESS_FIRST if question.guesses and guess is None and not is_shown else None
+            label, then = (words.HIDE, None) if is_shown else (words.REVEAL, this)
+            st.button(label, on_click=_set_revealed, args=(then,), key=f"reveal {this}", help=help)
+            if is_shown and ask_next:
                 st.button(words.NEXT_QUESTION, on_click=ask_next, key="next question", type="primary")
             st.button(words.END, on_click=page.change, kwargs=none(config), key="end")
-        if found:
+        if is_shown:
             show_verdict(question, guess)
-    page.visit_state().revealed = this if found else None
-    return found
+    _set_revealed(this if is_shown else None)
+    return is_shown
 
 
 def draw_question(
@@ -87,17 +85,8 @@ def chosen_guess(key: str) -> str | None:
     return held[guess] if guess in held else page.visit_state().answers.get(guess)
 
 
-def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
-    """Draws the switch that reveals an answer, or before a guess a button that does without one; True once it is on."""
-    shown = bool(page.widgets().get(key))
-    if question.guesses and guess is None and not shown:
-        st.button(words.REVEAL, on_click=_skip_guess, args=(key,), key=f"skip {key}", help=words.GUESS_FIRST)
-        return False
-    return st.toggle(words.REVEAL, shown, key=key)
-
-
-def _skip_guess(key: str) -> None:
-    page.widgets()[key] = True
+def _set_revealed(question: str | None) -> None:
+    page.visit_state().revealed = question
 
 
 def is_revealed(config: Any) -> bool:
