@@ -195,8 +195,8 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
 
     learned = words(source="recorded:minilm-river", head="4", query="5")
     assert (
-        "**12 heads of layer 0 of MiniLM.** In **head 4**, “bank” (5) puts 70.7% of its weight on “river” (8)."
-        in learned
+        "**12 heads of layer 0 of MiniLM.** In **head 4**, “bank” (5) puts 70.7% of its weight on “river” (8). "
+        "Its largest weight is there in 2 of 12 heads." in learned
     )
     assert "**Head 0** attends to the same word" in words()
     weak = words(source="recorded:minilm-river", head="4", query="1")

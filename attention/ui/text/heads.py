@@ -17,7 +17,8 @@ ONE_COLOUR = (
 )
 UNNAMED = " A head has a name only if this text shows its rule."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
-GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}.{task}"
+GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}.{more}"
+IN_HEADS = " Its largest weight is there in {count} of {heads} heads."
 OF_LAYER = " of layer {layer} of {model}"
 TRAINED_MODEL = "the model trained on {task}"
 TASK = "**Task:** {says} "

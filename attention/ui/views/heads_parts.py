@@ -118,7 +118,8 @@ def does(config: Config, role: Role | None) -> str:
 def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
     """What the selected head does among the others, as Markdown; of a head without a role, its selected row.
 
-    If the task of a training has such rows, in how many of them the head attends most to the token that comes next.
+    If the task of a training has such rows, in how many of them the head attends most to the token that comes next. If one key
+    has most of the row, in how many heads it has its largest weight.
     """
     role = roles[config.head]
     if questions.unsaid(config):
@@ -132,14 +133,19 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
-    task = layers_copies.task_rows(config, config.head)
+    more = ""
+    if task := layers_copies.task_rows(config, config.head):
+        more = f" {layers_text.TASK_ROWS.format(**task, rises='')}"
+    elif config.heads > 1 and found.greatest > 0.5:
+        keys = results.heads.trace(config).weights[:, found.query].argmax(-1)
+        more = text.IN_HEADS.format(count=int((keys == keys[config.head]).sum()), heads=config.heads)
     return text.GIVES.format(
         heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
         of=escape(of),
         head=config.head,
         query=escape(query[0].lower() + query[1:]),
         does=escape(tables.puts(found, unit(config), largest=True)),
-        task=f" {layers_text.TASK_ROWS.format(**task, rises='')}" if task else "",
+        more=more,
     )
 
 
