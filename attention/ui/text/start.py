@@ -92,16 +92,15 @@ OWN_LONG = (
 )
 OWN_MANY = "This sentence has {tokens} tokens; Start has room for {most}. Shorten it, or open it on Heads."
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
-SHARPEN = "Try another **temperature**, which divides all scores:"
+SHARPEN = "A **temperature** divides all scores:"
 WEIGH = (
     "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. "
     "Their **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 )
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
 WHY_ROOT = (
-    "**Why √{d_head}?** q · k sums {d_head} products, random before training. If each were +1 or −1, they would partly cancel: "
-    "the sum would typically be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1 at any width; training can make "
-    "it larger."
+    "**Why √{d_head}?** q · k sums {d_head} products, random before training. If each were ±1, they would partly cancel: the sum "
+    "would be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1 at any width; training can make it larger."
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"

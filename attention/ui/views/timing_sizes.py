@@ -22,20 +22,18 @@ FIRST: dict[str, Any] = {name: getattr(Timed(), name) for name in SIZES}
 WIDE: dict[str, Any] = {"heads": (16,), "d_heads": (128,)}
 DECODING: dict[str, Any] = {"queries": (1,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
 *ONE_TEXT, PUBLISHED, OWN = text.SIZES
+WIDE_HEADS = "16 heads of 128, 16 cores"
 OFFERED: dict[str, dict[str, Any]] = {
     **{name: FIRST | {"heads": heads, "picture": LINES} for name, heads in zip(ONE_TEXT, ONE_TEXT_HEADS, strict=True)},
     PUBLISHED: FIRST | {"picture": "time", "chart": BREAK_EVEN},
-    "16 heads of 128, 16 cores": FIRST | WIDE,
+    WIDE_HEADS: FIRST | WIDE,
     "Decoding, 16 cores": FIRST | WIDE | DECODING,
     "Decoding, GQA, 16 cores": FIRST | WIDE | DECODING | {"kv_heads": (4,)},
 }
 NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
 ]  # those that the names are about
-ALIKE = (
-    ONE_TEXT[0],
-    "16 heads of 128, 16 cores",
-)  # recorded with the same masks, dtypes and passes, which are kept between them
+ALIKE = ONE_TEXT[0], WIDE_HEADS  # recorded with the same masks, dtypes and passes, which are kept between them
 CHART, OTHER = "timing_chart", "timing_other_chart"
 LEFT = "timing_chart_left"  # the chart that was left for the published sizes
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
