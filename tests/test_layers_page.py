@@ -1011,9 +1011,9 @@ def test_auto_prefers_a_pattern_that_not_most_heads_follow():
     config = Config.of(STREET, layer_map="auto")
     numbers = {"first": [0.9, 0.9, 0.8], "previous": [0.6, 0.1, 0.1], "induction": [0.0] * 3}
     found: Any = {16: SimpleNamespace(numbers=numbers, roles=[None] * 3)}
-    assert maps._highest(config, found) == "previous"
+    assert maps._followed(config, found) == ["previous", "first"]
     numbers["previous"] = [0.4, 0.1, 0.1]
-    assert maps._highest(config, found) == "first"
+    assert maps._followed(config, found) == ["first"]
 
 
 def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():

@@ -145,12 +145,16 @@ def _is_weakened(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
 
 
 def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
-    """The pattern that some head follows most; "" if its first head is only said to attend to nearby tokens, or there is none."""
-    name = _highest(config, found, without)
+    """The pattern that some head follows most, if that head is not only said to attend to nearby tokens; "" if there is none."""
+    return next((name for name in _followed(config, found, without) if not _is_nearby(name, found)), "")
+
+
+def _is_nearby(name: str, found: Mapping[int, Layer]) -> bool:
+    """Whether the first head of a statistic is only said to attend to nearby tokens."""
     held = cells(name, found)
-    layer, head = max(held, key=held.__getitem__, default=(0, 0))
-    role = found[layer].roles[head] if held else None
-    return "" if role and role.name == NEARBY else name
+    layer, head = max(held, key=held.__getitem__)
+    role = found[layer].roles[head]
+    return role is not None and role.name == NEARBY
 
 
 def has_role(name: str, found: Mapping[int, Layer], cell: tuple[int, int]) -> bool:
@@ -375,7 +379,7 @@ def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
     shown = number(config, found)
     follows = shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) > HIGH
-    return "" if follows else _highest(config, found)
+    return "" if follows else next(iter(_followed(config, found)), "")
 
 
 def _few_see_first(config: Config) -> bool:
@@ -383,8 +387,8 @@ def _few_see_first(config: Config) -> bool:
     return 2 * int(results.heads.trace(config.truncated).mask[:, 0].sum()) < config.truncated.tokens
 
 
-def _highest(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
-    """The pattern that some head follows most, first of those that not most heads follow; "" if none does.
+def _followed(config: Config, found: Mapping[int, Layer], without: str = "") -> list[str]:
+    """The patterns that some head follows, the one that it follows most first; those that most heads follow are last.
 
     A mean over few queries describes no head.
     """
@@ -397,9 +401,9 @@ def _highest(config: Config, found: Mapping[int, Layer], without: str = "") -> s
         and not is_rare(name, texts)
         and not (name == "first" and _few_see_first(config))
     }
-    followed = {name: values for name, values in held.items() if max(values, default=0.0) > HIGH}
-    few = [name for name, values in followed.items() if 2 * sum(value > HIGH for value in values) <= len(values)]
-    return max(few or followed, key=lambda name: max(followed[name]), default="")
+    followed = [name for name, values in held.items() if max(values, default=0.0) > HIGH]
+    widely = {name for name in followed if 2 * sum(value > HIGH for value in held[name]) > len(held[name])}
+    return sorted(followed, key=lambda name: (name in widely, -max(held[name])))
 
 
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
