@@ -127,7 +127,7 @@ PAGES += [("softmax", {"topic": topic}) for topic in ("all", "precision")] + [("
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(("page", "query"), sample(PAGES, lambda page, query: query in ({}, {"step": "halved"})))
 def test_every_page_shows_them(page, query):
-    test = run(ROOT / f"pages/{page}.py", LINK | query, {"row variants": True})
+    test = run(ROOT / f"pages/{page}.py", LINK | query, {"row variants": True, "selected row": True})
     assert not test.exception and not page_text(test)
     text = "\n".join(str(each.value) for each in [*test.markdown, *test.caption, *test.dataframe]).replace("\\", "")
     topics = {"": "plus two", "all": "may sum to less than one", "precision": "2\\, e^{-m}".replace("\\", "")}

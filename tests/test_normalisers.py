@@ -164,7 +164,7 @@ def test_recorded_queries_and_keys_have_it(page, softmax):
     test = run(
         ROOT / f"pages/{page}.py",
         {"source": "recorded:smollm2-street", "v": "3", "softmax": softmax},
-        {"row steps": True, head_statistics.STATISTICS: True},
+        {"row steps": True, head_statistics.STATISTICS: True, "selected row": True},
     )
     assert not test.exception
     text = "\n".join(each.value for each in [*test.markdown, *test.caption])
@@ -196,7 +196,7 @@ def test_every_page_shows_it(page, topic, softmax):
     test = run(
         ROOT / f"pages/{page}.py",
         {"softmax": softmax} | ({"topic": topic} if topic else {}),
-        {"row steps": True, masks.FOLD: True},
+        {"row steps": True, masks.FOLD: True, "selected row": True},
     )
     assert not test.exception and not page_text(test)
     text = "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
