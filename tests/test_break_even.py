@@ -270,10 +270,11 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    test.button_group(key="sweep_masks").set_value(["causal"]).run()
+    test.button_group(key="sweep_masks").set_value(["full", "causal"]).run()
+    assert test.button_group(key="sweep_masks").value == ["causal"], "one at a time, as it draws one"
     assert test.segmented_control(key="timing_chart").value == "break-even" and not test.exception
     assert "Settings: causal mask, float32, forward." in page_text(test)
-    test.button_group(key="sweep_masks").set_value(["full"]).run()
+    test.button_group(key="sweep_masks").set_value(["causal", "full"]).run()
     assert test.segmented_control(key="timing_other_chart").value == "break-even" and not dict(test.query_params)
     sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
     assert test.segmented_control(key="timing_chart").value == "break-even"
@@ -336,7 +337,7 @@ def test_of_several_ticked_values_the_break_even_draws_one_combination_and_says_
     told = page_text(run({"masks": "full,causal", "dtypes": "float32,bfloat16", "chart": "break-even"}))
     assert "Settings: full mask, float32, forward." in told
     assert "*Break-even* draws one combination of the selected values." in told
-    assert "*Break-even* draws one combination of the selected values; the other charts compare several." in told
+    assert "*Break-even* draws one mask and precision; the other charts compare several." in told
 
 
 def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):

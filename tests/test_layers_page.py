@@ -239,9 +239,9 @@ def test_heads_that_stand_out_are_named():
     assert "over queries that have one" in said.help
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
-        " Rows: 6 of 30 layers, chosen because some of their heads have a clear role; double lines: others in between. "
-        "Bold: over 50%, as the headline counts. Under 10%, a word says what the head attends to instead (prev: the token "
-        "before, first token, self: itself, near: within 5 tokens)."
+        " Rows: 6 of 30 layers, chosen for heads with a clear role; double lines: others between. "
+        "Bold: over 50%, as the headline counts. Words, under 10%: prev = the token before, first = the first token, self = "
+        "itself, near = within 5 tokens. Blank: no single pattern."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -993,8 +993,8 @@ def test_the_caption_says_which_cells_have_no_number():
     found = results.layers.layers(config)
     low = {0: SimpleNamespace(numbers={"first": [0.01, 0.24]}, roles=[None] * 2)}
     assert one(config, low, ROOM) == "Blank: under 2.5%.", "a tenth of the end of the colours"
-    meant = "prev: the token before, self: itself, near: within 5 tokens"
-    assert one(config, found, ROOM) == f"Under 10%, a word says what the head attends to instead ({meant})."
+    meant = "self = itself, near = within 5 tokens"
+    assert one(config, found, ROOM) == f"Words, under 10%: {meant}. Blank: no single pattern."
     assert any(0 < value < 0.1 for value in numbers("first", config))
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
@@ -1011,9 +1011,9 @@ def test_auto_prefers_a_pattern_that_not_most_heads_follow():
     config = Config.of(STREET, layer_map="auto")
     numbers = {"first": [0.9, 0.9, 0.8], "previous": [0.6, 0.1, 0.1], "induction": [0.0] * 3}
     found: Any = {16: SimpleNamespace(numbers=numbers, roles=[None] * 3)}
-    assert maps._followed(config, found) == ["previous", "first"]
+    assert maps._patterns_of_heads(config, found) == ["previous", "first"]
     numbers["previous"] = [0.4, 0.1, 0.1]
-    assert maps._followed(config, found) == ["first"]
+    assert maps._patterns_of_heads(config, found) == ["first"]
 
 
 def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():
@@ -1022,7 +1022,7 @@ def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():
     words, held = maps.short_roles(config, found, ROOM), maps.cells("induction", found)
     assert words[11, 1] == "prev" and words[18, 3] == "first" and words[18, 6] == "ind" and (17, 0) not in words
     caption = layers_sentences.cells_sentence(config, found, ROOM)
-    assert "Under 10%" in caption and "prev: the token before" in caption and "ind:" not in caption
+    assert "under 10%" in caption and "prev = the token before" in caption and "ind =" not in caption
     (table,) = tables(run(PAGE, {"source": REPEATED}))[:1]
     assert set(filter(None, table["role"])) == set(words.values())
     assert {cell for cell, value in held.items() if value < 0.1} & words.keys(), "else the words are never seen"
@@ -1068,8 +1068,9 @@ def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows(
 
 
 def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_are_in_earlier_layers():
-    test = run(PAGE, {"source": REPEATED})
-    said = "**previous-token heads** (layers 1, 11 and 16) come before **induction heads** (17 and 18)"
+    test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"})
+    said = "**previous-token heads** (over 50%: layers 1, 11 and 16) come before **induction heads** (17 and 18)"
+    assert "write into “whiskey” that “lava” came before it" in words(test), "the framed pair"
     assert said in words(test)
     test.button(key="try").click().run()
     previous, induction = (

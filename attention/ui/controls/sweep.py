@@ -26,7 +26,7 @@ OFFERED: dict[str, Sequence[Any]] = {
     "windows": [0, 128, 512, 1024, 4096],
 }
 FEW = ("masks", "dtypes", "passes")
-FIRST = ("masks", "dtypes", "passes", "lengths")
+FIRST = ("masks", "dtypes", "lengths")
 PUBLISHED = ("mask", "d_head", "work", "lines")  # of the chart at published sizes
 
 
@@ -123,4 +123,20 @@ def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed,
     return found, notes if "seconds" in query else []
 
 
-SWEEP = Kind(TIMED, draw, look, frozenset(SWEEPS.knobs), opened=_with_allowed_budget, prefix="timing_")
+def _one_at_break_even(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Of the values of a few that are ticked beside the break-even, which draws one, the one that was ticked last."""
+    if BREAK_EVEN not in (now["chart"], now["picture"]) or now["picture"] not in (BREAK_EVEN, LINES):
+        return {}, []
+    added = {name: [value for value in now[name] if value not in before[name]] for name in FEW}
+    return {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}, []
+
+
+SWEEP = Kind(
+    TIMED,
+    draw,
+    look,
+    frozenset(SWEEPS.knobs),
+    opened=_with_allowed_budget,
+    implied=_one_at_break_even,
+    prefix="timing_",
+)

@@ -51,7 +51,7 @@ READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
 SWEEP_ABOUT = "Tick several values to compare them."
-SWEEP_ONE = "*Break-even* draws one combination of the selected values; the other charts compare several."
+SWEEP_ONE = "*Break-even* draws one mask and precision; the other charts compare several."
 SWEEP_PUBLISHED = "16,384 tokens and 2,048 channels in all, as in the FlashAttention-2 and -3 papers."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}

@@ -141,10 +141,7 @@ RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}."
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
 GAPS = "Double lines: layers in between are not shown."
-ROWS_CHOSEN = (
-    "Rows: {count} of {depth} layers, chosen because some of their heads have a clear role; "
-    "double lines: others in between."
-)
+ROWS_CHOSEN = "Rows: {count} of {depth} layers, chosen for heads with a clear role; double lines: others between."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
@@ -156,7 +153,7 @@ STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}{uniform}."
 UNIFORM = " (uniform weights: {share})"
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
-CELLS_ROLES = "Under {limit}, a word says what the head attends to instead ({roles})."
+CELLS_ROLES = "Words, under {limit}: {roles}. Blank: no single pattern."
 SHORT_ROLES = {  # by the first word of the name of a role
     "one": "prev",
     "next": "next",
@@ -168,14 +165,14 @@ SHORT_ROLES = {  # by the first word of the name of a role
     "induction": "ind",
 }
 SHORT_MEANINGS = {  # of these, in the order in which they are listed
-    "prev": "prev: the token before",
-    "next": "next: the token after",
-    "first": "first token",
-    "self": "self: itself",
-    "same": "same token",
-    "near": "near: within 5 tokens",
-    "even": "even: all alike",
-    "ind": "ind: induction",
+    "prev": "prev = the token before",
+    "next": "next = the token after",
+    "first": "first = the first token",
+    "self": "self = itself",
+    "same": "same = the same token",
+    "near": "near = within 5 tokens",
+    "even": "even = all alike",
+    "ind": "ind = induction",
 }
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
@@ -199,10 +196,10 @@ OTHER_PATTERN = {  # by the pattern that is shown: the other one, and the label 
     "previous": ("induction", "Show: induction"),
 }
 TRY_HELP = "Shows the head of the layers shown that follows this pattern most."
-LATER = (
-    "In the layers shown, **previous-token heads** (layer{s} {earlier}) come before **induction heads** ({later}), which can use "
-    "what they write."
-)
+LATER = "In the layers shown, **previous-token heads** (over 50%: layer{s} {earlier}) come before **induction heads** ({later}). "
+HOW = "They can write into {key} that {query} came before it, so that a later {query} finds it."
+HOW_ALL = "They can write into a token which one came before it, so that a later copy of that one finds it."
+EMERGE, EMERGE_HELP = "Watch one emerge", "The steps of a small training in which an induction head appears."
 ONE_LAYER = "One layer: the row compares its {heads} heads. With several layers:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
 HEADS = "{heads} heads"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from math import isfinite, log
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_kinds import BEYOND
-from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, pairs_of
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, pairs_of, separates
 from attention.analysis.head_roles import CLOSE
 from attention.analysis.repeats import repeat_starts
 from attention.charts import layers as chart
@@ -146,7 +146,7 @@ def _is_weakened(name: str, config: Config, found: Mapping[int, Layer]) -> bool:
 
 def _pattern(config: Config, found: Mapping[int, Layer], without: str = "") -> str:
     """The pattern that some head follows most, if that head is not only said to attend to nearby tokens; "" if there is none."""
-    return next((name for name in _followed(config, found, without) if not _is_nearby(name, found)), "")
+    return next((name for name in _patterns_of_heads(config, found, without) if not _is_nearby(name, found)), "")
 
 
 def _is_nearby(name: str, found: Mapping[int, Layer]) -> bool:
@@ -299,14 +299,14 @@ def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, 
 
 
 def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) -> dict[tuple[int, int], str]:
-    """The short name of the role of each head that has one, the first of two; {} if the map has no room or shows no weight."""
+    """The short name of the role of each head that has a single one; {} if the map has no room or shows no weight."""
     if not (is_weight(config, found) and chart.writes_roles(len(found), config.heads, room)):
         return {}
     named = {
-        (layer, head): text.SHORT_ROLES.get(role.name.split(",")[0].split()[0], "")
+        (layer, head): text.SHORT_ROLES.get(role.name.split()[0], "")
         for layer, each in found.items()
         for head, role in enumerate(each.roles)
-        if role and role.shows
+        if role and role.shows and "," not in role.name
     }
     return {cell: name for cell, name in named.items() if name}
 
@@ -379,7 +379,7 @@ def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
     shown = number(config, found)
     follows = shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) > HIGH
-    return "" if follows else next(iter(_followed(config, found)), "")
+    return "" if follows else next(iter(_patterns_of_heads(config, found)), "")
 
 
 def _few_see_first(config: Config) -> bool:
@@ -387,7 +387,12 @@ def _few_see_first(config: Config) -> bool:
     return 2 * int(results.heads.trace(config.truncated).mask[:, 0].sum()) < config.truncated.tokens
 
 
-def _followed(config: Config, found: Mapping[int, Layer], without: str = "") -> list[str]:
+def _after_separator(texts: Sequence[str]) -> int:
+    """The number of tokens from the first separator on, but for the token with which a text starts."""
+    return next((len(texts) - at for at, text in enumerate(texts[1:], start=1) if separates(text)), 0)
+
+
+def _patterns_of_heads(config: Config, found: Mapping[int, Layer], without: str = "") -> list[str]:
     """The patterns that some head follows, the one that it follows most first; those that most heads follow are last.
 
     A mean over few queries describes no head.
@@ -400,6 +405,7 @@ def _followed(config: Config, found: Mapping[int, Layer], without: str = "") -> 
         and name != without
         and not is_rare(name, texts)
         and not (name == "first" and _few_see_first(config))
+        and not (name == "separators" and _after_separator(texts) < ENOUGH)
     }
     followed = [name for name, values in held.items() if max(values, default=0.0) > HIGH]
     widely = {name for name in followed if 2 * sum(value > HIGH for value in held[name]) > len(held[name])}

@@ -20,7 +20,7 @@ from attention.fitting import layers
 from attention.knobs import GENERATED, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
-from attention.sources.providers import distributes, readable, source_title, unit
+from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, title_part
@@ -39,6 +39,7 @@ from attention.ui.views.pinned_sides import has_layer_difference
 
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
+EMERGES = "trained:induction"
 COLUMNS = [2, 3]
 HEIGHT = 416  # pixels of the selected head with its axes: its square has 332, or as many as its column has room for
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
@@ -92,7 +93,7 @@ def view(config: Config) -> None:
             if alone or not maps.absent(config, found):
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM, roles=True), "" if alone else text.CELLS)
             if not (alone or unsaid):
-                _order_of_layers(config, found)
+                _order_of_layers(config, found, pair)
             said = layers_sentences.statistic_caption(config, found)
         if said:
             counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
@@ -198,8 +199,11 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     st.markdown(template.format(head=head_title(config, here).capitalize(), statistic=said, anchor=MAP))
 
 
-def _order_of_layers(config: Config, found: Mapping[int, Layer]) -> None:
-    """Says that previous-token heads are in layers below the induction heads, if all are, and offers the map of the others."""
+def _order_of_layers(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
+    """Says that previous-token heads are in layers below the induction heads, if all are, and what for, by the framed `pair`.
+
+    Draws buttons that show the map of the others, and a training in which such a head appears.
+    """
     shown = maps.number(config, found)
     earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
     if not (shown in text.OTHER_PATTERN and maps.is_weight(config, found) and earlier and later):
@@ -207,10 +211,18 @@ def _order_of_layers(config: Config, found: Mapping[int, Layer]) -> None:
     if max(earlier) >= min(later) or not maps.tells_of_copies("induction", config, found):
         return
     later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
-    st.markdown(text.LATER.format(later=later_text, earlier=earlier_text, s="s" * (len(earlier) > 1)))
+    how, texts = text.HOW_ALL, tokens(config.truncated).texts
+    if isinstance(pair, Copy):
+        how = text.HOW.format(key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”"))
+    st.markdown(text.LATER.format(later=later_text, earlier=earlier_text, s="s" * (len(earlier) > 1)) + how)
     name, label = text.OTHER_PATTERN[shown]
     knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
-    st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
+    with st.container(horizontal=True, gap="small"):
+        st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
+        if config.source != EMERGES:
+            st.button(
+                text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=page.change, kwargs={"source": EMERGES}
+            )
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:

@@ -47,8 +47,9 @@ def view(timed: Timed) -> None:
     timing_sizes.follow(timed)
     task = _task(timed)
     found = _subject(timed)
+    mine = page.visit_state().sweep
     others = [
-        *(task.timings.values() if task else ()),
+        *(mine.timings.values() if mine else ()),
         *timing_recordings.opened_timings(),
         *results.timing.shipped_timings(),
     ]
