@@ -73,7 +73,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     files.set_input_files([{"name": "gpu.json", "mimeType": "application/json", "buffer": other}])
     names = [f"recorded 2026-01-31 (gpu.json{number})" for number in ("", " #2")]
     for name in names:  # two machines of one name have their full ones, which need a legend
-        expect(time_chart(tab).locator(".legendtitletext")).to_contain_text(name)
+        expect(time_chart(tab).locator(".gtitle", has_text=name)).to_be_visible()
     expect(lines).to_have_count(0)
     tab.page.get_by_role("button", name="Remove", exact=True).first.click()
     expect(lines.filter(has_text="SDPA, Test GPU")).to_have_count(1)
