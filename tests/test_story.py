@@ -412,6 +412,15 @@ def test_the_reason_for_the_root_is_said_and_a_scale_is_a_button_that_says_what_
     assert "saturated" not in alone, "a single visible key has all of the weight at any scale"
 
 
+def test_a_weight_of_almost_one_is_never_called_all_of_the_weight():
+    story = Story(step="weigh", scale="none", temperature=0.15)
+    found = trace(story.config)
+    assert float(found.weights[found.config.head, found.config.query_index].max()) == 1.0, "in float32"
+    test = visit({ENTRY: "step.weigh~scale.none~temperature.0.15"})
+    assert test.button(key="scale none").label == "none · over 99.9%"
+    assert "100%" not in words(test).replace("| 100% |", "") and "**over 99.9%**" in words(test)
+
+
 def places(number: str) -> int:
     """The decimal places of a number."""
     return len(number.partition(".")[2])

@@ -1,7 +1,5 @@
 // Weights as percentages.
 
-const LOST = 2 ** -24;  // added to one, it is lost in float32
-
 /**
  * Returns a weight as a percentage, as `format_percent` in Python does. A code rounds a weight just below one to one, so
  * `rest` tells whether it is one: the sum of the other weights of its row.
@@ -11,6 +9,6 @@ const LOST = 2 ** -24;  // added to one, it is lost in float32
 export function percent(weight, rest) {
   if (weight === 0) return "0%";
   if (weight < 0.001) return "under 0.1%";
-  if (weight > 0.999) return weight < 1 || rest > LOST ? "over 99.9%" : "100%";
+  if (weight > 0.999) return weight < 1 || rest > 0 ? "over 99.9%" : "100%";
   return `${(100 * weight).toFixed(1)}%`;
 }

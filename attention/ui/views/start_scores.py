@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.analysis.head_kinds import ALMOST
 from attention.number_format import format_change, format_percent, format_token
 from attention.story.settings import Story
 from attention.trace import Trace
@@ -54,8 +55,9 @@ def token_name(trace: Trace, at: int) -> str:
 
 
 def selected_row(trace: Trace) -> Float[Tensor, " n"]:
-    """The weights of the selected token."""
-    return trace.weights[trace.config.head, trace.config.query_index]
+    """The weights of the selected token, below 1 if it sees several keys: in float32, the others may be too small to count."""
+    row = trace.weights[trace.config.head, trace.config.query_index]
+    return row.clamp(max=ALMOST) if visible_keys(trace).sum() > 1 else row
 
 
 def visible_keys(trace: Trace) -> Bool[Tensor, " n"]:
