@@ -403,7 +403,7 @@ def test_a_calculator_gives_each_number_of_the_table_of_scores_from_those_above_
 
 def test_the_reason_for_the_root_is_said_and_a_scale_is_a_button_that_says_what_it_does():
     test = visit({ENTRY: "step.weigh"})
-    assert "they would partly cancel: the sum would be about √32 ≈ 5.7." in words(test)
+    assert "the sum would be about √32 ≈ 5.7. Divided by √d, it is about 1 for any width d." in words(test)
     labels = {scale: test.button(key=f"scale {scale}").label for scale in SCALES}
     assert labels == {"none": "none · over 99.9%", "1/sqrt(d_head)": "1/√32 · 70.7%", "1/d_head": "1/32 · 15.6%"}
     test.button(key="scale none").click().run()
@@ -439,7 +439,7 @@ def test_large_exponentials_are_powers_of_ten():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    uniform = "the largest weight at each scale; uniform: {}%."
+    uniform = "largest weight per scale; uniform: {}%."
     assert uniform.format(9.1) in words(visit({ENTRY: "step.weigh~temperature.4"}))
     assert uniform.format(16.7) in words(causal), "true of every scale, also where no row is saturated"
     assert text.SATURATED.format(scales="none") in words(usual) and "saturated" not in words(causal)

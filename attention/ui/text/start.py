@@ -100,13 +100,14 @@ WEIGH = (
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
 WHY_ROOT = (
     "**Why √{d_head}?** q · k sums {d_head} products, random before training. If each were ±1, they would partly cancel: the sum "
-    "would be about √{d_head} ≈ {root:.1f}. Divided by √{d_head}, that is 1 at any width; training can make it larger."
+    "would be about √{d_head} ≈ {root:.1f}. Divided by √d, it is about 1 for any width d."
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"
-LARGEST = "Above: the largest weight at each scale{effects}."
+LARGEST = "Above: largest weight per scale{effects}."
 UNIFORM = "; uniform: {uniform}"
-SATURATED = ". Saturated at **{scales}**: the derivative p(1 − p) of a weight p is almost 0, so q and k hardly learn"
+SATURATED = ". Saturated at **{scales}**: weights hardly change with scores, so q and k hardly learn"
+DERIVATIVE = "The derivative of a weight p with respect to its own score is p(1 − p), almost 0 if p is close to 0 or 1."
 SOFTMAX = "The **softmax** divides each exp(score) by their sum."
 MASKED = " Masked tokens get no weight."
 SCORES = (

@@ -202,11 +202,11 @@ def _draw_scales(story: Story, trace: Trace) -> None:
             )
     if visible:
         uniform = format_percent(1 / visible)
-        st.caption(
-            text.ROW.format(visible=visible, uniform=uniform)
-            if hides
-            else text.LARGEST.format(effects=_scale_effects(names, weights, visible, uniform))
-        )
+        effects = _scale_effects(names, weights, visible, uniform)
+        if hides:
+            st.caption(text.ROW.format(visible=visible, uniform=uniform))
+        else:
+            st.markdown(text.LARGEST.format(effects=effects), help=text.DERIVATIVE)
     unscaled.link(trace.config)
 
 
