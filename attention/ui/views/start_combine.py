@@ -40,7 +40,7 @@ def finding(story: Story, trace: Trace) -> str:
 def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
     """How this head moves the selected token, by default or with other settings than the model's own."""
     closer, change = _most_towards(found)
-    template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change < 0 else text.MOVES_LITTLE
+    template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change <= -LEAST else text.MOVES_LITTLE
     others = sorted((move for move in found if move != closer), key=lambda move: move.change)
     said = template.format(
         query=query,
@@ -200,7 +200,7 @@ def _move_sentence(found: list[Move]) -> str:
     if change >= LEAST:
         return text.MOVED.format(closer=closer.name, change=_change_text(closer))
     farther = min(found, key=lambda move: move.change)
-    away = text.MOVED_AWAY if change < 0 else text.MOVED_TO_NONE
+    away = text.MOVED_AWAY if change <= -LEAST else text.MOVED_TO_NONE
     return away.format(farther=farther.name, change=_change_text(farther))
 
 
