@@ -158,16 +158,16 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
 def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
     """Returns how a token of any sentence moves towards other words of it, in their order.
 
-    They are the one with the largest weight and, of the others, those with the largest weights; words in `FUNCTION_WORDS`, which
-    say little, are among the others only if there are too few.
+    They are those with the largest weights; words in `FUNCTION_WORDS`, which say little, are among them only if there are fewer
+    than two others.
     """
     words = [at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]]
     equal = {
         tokens[at]: at for at in sorted(words, key=lambda at: weights[at].item())
     }  # of equal words, the largest weight
-    ranked = sorted(equal.values(), key=lambda at: -weights[at].item())
-    others = [at for at in ranked[1:] if tokens[at] not in FUNCTION_WORDS]
-    compared = [*ranked[:1], *(others if len(others) > 1 else ranked[1:])][:COMPARED]
+    ranked = sorted(equal.values(), key=lambda at: (tokens[at] in FUNCTION_WORDS, -weights[at].item()))
+    others = [at for at in ranked if tokens[at] not in FUNCTION_WORDS]
+    compared = (others if len(others) > 1 else ranked)[:COMPARED]
     moved = _after_head(here, query, weights)
     return [
         Move(tokens[at], OWN, *_cosines(here, query, moved, here, at), at if tokens.count(tokens[at]) > 1 else None)

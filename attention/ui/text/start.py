@@ -131,7 +131,7 @@ MIX_ALT = "Bars in a row: the weight of each token in what the selected token ta
 OTHERS = "{count} more"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
-WITHIN = "**Which words does {query} move towards?** Compared: the word with its largest weight, and some others."
+WITHIN = "**Which words does {query} move towards?** Compared: the words with the largest weights, if possible not “the” or the like."
 COSINE = " A cosine of 1 is the same direction."
 MOVED = "**This head alone:** most towards {closer} ({change})."
 MOVED_ONE = "**This head alone** changes their cosine by {change}."
@@ -145,8 +145,8 @@ MOVED_TOO_LITTLE = (
 )
 AS_READ = "As the head reads them; it changes them as well."
 WITHIN_AS_READ = (
-    "As the head reads them; it changes them as well. The word with the largest weight, and others, first those that are not "
-    "like “the” or “was”."
+    "As the head reads them; it changes them as well. Words like “the” or “was” are among them only if there are fewer than two "
+    "others."
 )
 AFTER_ALL = (
     "Before the six layers, the closest of these words is {first} ({before}); **after them, {last}** ({cosine})."
