@@ -200,7 +200,7 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
     )
     assert "**Head 0** attends to the same word" in words()
     weak = words(source="recorded:minilm-river", head="4", query="1")
-    assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key has most of it"
+    assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key stands out"
 
 
 def test_the_sentence_about_the_row_that_is_beside_the_map_is_below_it_only_in_its_fold():
@@ -244,6 +244,12 @@ def test_a_row_of_which_one_key_has_most_is_not_said_to_be_spread():
     assert found.holding > found.seeing / 2 and found.greatest > 0.5
     assert tables.puts(found, "word").startswith("puts 66.7% of its weight on “fish” (10), ")
     assert "spreads" not in tables.mostly(found, "word")
+
+
+def test_a_weight_that_stands_out_of_a_wide_row_is_named():
+    found = tables.row(trace(Config.of("recorded:minilm-river", head=4, query=2)))
+    assert tables.puts(found, "token", largest=True) == "puts 36.2% of its weight on “[CLS]” (0)"
+    assert tables.mostly(found, "token").startswith("needs 7 of 11 visible tokens for 9")
 
 
 def test_random_heads_among_hand_built_ones_are_named_above_the_map():

@@ -44,6 +44,7 @@ ROUNDED = 5e-4  # how far the sum of a row may be from one to be called its whol
 MOST = 0.75  # share of a row that keys above the uniform weight need to be named alone
 NEARLY = 0.95  # share of the largest weight of a row from which all its weights are about equal
 NAMED = 3  # number of keys that a sentence names
+STANDS_OUT = 1.75, 0.1  # of the second largest weight, and of the row: from there on, the largest weight is named
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
@@ -74,7 +75,7 @@ class Row:
         """How many keys hold 90% of it, or are above the uniform weight if these are fewer and have most of it."""
         total = math.fsum(self.sizes)
         above = sum(weight > total / self.seeing for weight in self.sizes)
-        fewest = above if not _spreads(self) and math.fsum(self.sizes[:above]) >= MOST * total else self.holding
+        fewest = above if not _is_wide(self) and math.fsum(self.sizes[:above]) >= MOST * total else self.holding
         return min(fewest, self.holding)
 
 
@@ -170,18 +171,21 @@ def mostly(found: Row, what: str) -> str:
     """Returns to how many visible keys a query attends, and how much they have.
 
     It is the predicate of a sentence; `what` is the reader's word for a token. The keys are those that hold 90% of the row,
-    or those above the uniform weight if these are fewer and have most of it. More than half of the visible keys count as spread.
+    or those above the uniform weight if these are fewer and have most of it. More than half of the visible keys count as spread,
+    unless one weight stands out.
     """
     if found.seeing == 1:
         return f"attends to its only visible {what}"
-    total, spread, count = math.fsum(found.sizes), _spreads(found), found.main_keys
+    total, count = math.fsum(found.sizes), found.main_keys
     many = f"{count:,} of {found.seeing:,} visible {what}s"
     held = format_percent(min(math.fsum(found.sizes[:count]) / (total or 1.0), 1.0))
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if _is_even(found):
         return f"gives each of the {found.seeing:,} visible {what}s about {format_percent(1 / found.seeing)} of {whole}"
-    if spread:
+    if _spreads(found):
         return f"spreads its weight: {many} have {held} of {whole}"
+    if _is_wide(found):
+        return f"needs {many} for {held} of {whole}"
     return f"attends mostly to {many} ({held} of {whole})"
 
 
@@ -225,6 +229,15 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
 
 
 def _spreads(found: Row) -> bool:
+    """Whether a row needs many keys and none stands out, as set by `STANDS_OUT`."""
+    if not _is_wide(found):
+        return False
+    first, second = found.sizes[:2]
+    of_second, of_row = STANDS_OUT
+    return first < of_second * second or first < of_row * math.fsum(found.sizes)
+
+
+def _is_wide(found: Row) -> bool:
     """Whether a row needs more than half of its visible keys for 90% of its weight, and no key has more than half of it."""
     concentrated = 2 * found.sizes[0] > math.fsum(found.sizes)
     return found.holding > FEW and 2 * found.holding > found.seeing and not concentrated
