@@ -282,6 +282,7 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
     told = page_text(test)
     firm = "An H100 is 4.6 times as fast as a 16-core CPU at 64 tokens; at 2,048, at most 46 times, by unstable times."
     assert firm in told, "the longest length with stable times comes first"
+    assert "Why the copy costs that much" in told
     assert "seems faster than a 16-core CPU from somewhere between 256 and 512 tokens on" in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "timing_break-even" in each.proto.id)
     assert "256 and 512" in chart and "GPU at most 46 times as fast" in chart
@@ -319,6 +320,7 @@ def test_the_copy_of_a_decoder_is_said_to_be_needless_beside_its_number(monkeypa
     test = run()
     sizes_menu(test).set_value("Decoding, 16 cores").run()
     assert re.fullmatch("With the copy, .* needs no such copy.", test.caption[0].value.replace("\\", ""))
+    assert "Why the copy costs" not in page_text(test), "whose keys and values stay on the GPU"
 
 
 def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypatch):

@@ -1081,7 +1081,8 @@ def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_ar
     assert said in words(test) and "**Layer 16, head 0**" in words(test), "the head with the largest value is selected"
     test.button(key="try").click().run()
     assert "**Layer 18, head 6**" in words(test) and test.query_params["layer_map"] == "induction"
-    for other in ({"source": "trained:induction", "training_step": "0"}, {"source": STREET}):
+    changed = {"source": REPEATED, "temperature": "1.2"}
+    for other in ({"source": "trained:induction", "training_step": "0"}, {"source": STREET}, changed):
         assert not [each for each in run(PAGE, other).button if each.key == "try"]
 
 

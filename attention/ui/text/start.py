@@ -131,7 +131,9 @@ MIX_ALT = "Bars in a row: the weight of each token in what the selected token ta
 OTHERS = "{count} more"
 COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
-WITHIN = "**Which words does {query} move towards?** Compared: words with large weights, if possible not “the” or the like."
+WITHIN = (
+    "**Which words does {query} move towards?** Compared: words with large weights, if possible not “the” or the like."
+)
 COSINE = " A cosine of 1 is the same direction."
 MOVED = "**This head alone:** most towards {closer} ({change})."
 MOVED_ONE = "**This head alone** changes their cosine by {change}."

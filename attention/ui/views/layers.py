@@ -210,6 +210,8 @@ def _order_of_layers(config: Config, found: Mapping[int, Layer], pair: Copy | La
         return
     if max(earlier) >= min(later) or not maps.tells_of_copies("induction", config, found):
         return
+    if provenance.changed_settings(config):  # what the model wrote, it wrote with its own
+        return
     later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
     how, texts = text.HOW_ALL, tokens(config.truncated).texts
     if isinstance(pair, Copy):

@@ -176,6 +176,8 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
+    if which == BREAK_EVEN and (found := break_even.of_pair(chart.shown)) and not found.longest.queries:
+        st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
     if timing_lines.count(chart.shown) > line_ends.MOST and which in (timing_sizes.TIME, timing_sizes.RATIO):
         _every_line(chart.shown)
 
