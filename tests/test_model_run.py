@@ -111,7 +111,7 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert not test.exception and shown.source.endswith(f":{MINILM}")
     layer, head = (1, 2) if page != "layers" else highest_head(shown)
     assert (shown.layer, shown.head) == (layer, head)
-    query = {} if page == "layers" else {"query": "6"}  # the last word, before [SEP]
+    query = {} if page == "layers" else {"query": "2"}  # the word with the largest weight on another
     assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"} | query
     assert f"Read by {MINILM}." in page_text(test)
     assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
@@ -125,8 +125,11 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
 def test_a_typed_text_keeps_the_selected_word_and_selects_no_mark_of_the_model():
     texts = ("[CLS]", "the", "bank", "was", "shut", ".", "[SEP]")
     names = Labels(texts, tuple(each[0] == "[" for each in texts), tuple(range(len(texts))), texts)
-    for word, query in (("bank", 2), ("[SEP]", -1), ("", 4), ("river", 4)):
-        assert model_run.query_of(names, word) == query
+    weights = torch.zeros(7, 7)
+    for word, query in (("bank", 2), ("[SEP]", -1), ("", 2), ("river", 2)):
+        weights[2, 4], weights[4, 0] = 0.5, 0.9
+        assert model_run.query_of(names, word, weights) == query
+    assert model_run.query_of(names, "", torch.zeros(1, 7)) == 4, "the last word where there is no square"
 
 
 def test_a_role_of_a_real_model_says_how_often_it_holds():

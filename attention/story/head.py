@@ -204,9 +204,13 @@ def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:
 
 
 def strongest_pair(weights: Float[Tensor, "n n"], tokens: Sequence[str]) -> tuple[int, int] | None:
-    """Returns the query and the key of the largest weight of a whole word on a different one; None if no two words differ."""
-    words, rows = [at for at in range(len(tokens)) if _is_word(tokens, at)], weights.tolist()
-    pairs = [(query, key) for query in words for key in words if tokens[query] != tokens[key]]
+    """Returns the query and the key of the largest weight of a whole word on a different one; None if no two words differ.
+
+    The first token is no such key: a decoder may put weight there that is meant for no token.
+    """
+    names, rows = [token.strip() for token in tokens], weights.tolist()
+    words = [at for at in range(len(names)) if _is_word(names, at)]
+    pairs = [(query, key) for query in words for key in words if key and names[query] != names[key]]
     return max(pairs, key=lambda pair: rows[pair[0]][pair[1]], default=None)
 
 

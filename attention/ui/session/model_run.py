@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 import streamlit as st
+from torch import Tensor
 
 from attention.array_files.limits import DataError
 from attention.codec import to_query
@@ -28,6 +29,7 @@ from attention.pinned import pack_link, pinned_query, pinned_source
 from attention.recorded.shipped import SHIPPED
 from attention.settings import ConfigError
 from attention.sources.providers import source_title
+from attention.story.head import strongest_pair
 from attention.story.settings import ENTRY, OWN, Story
 from attention.tables import rows as tables
 from attention.ui import next_step, results
@@ -132,12 +134,17 @@ def read_typed(config: Config, prompt: Prompt, typed: str) -> list[str]:
     return notes
 
 
-def query_of(queries: Labels, word: str) -> int:
-    """The query to select in a new text: the last token with this text, else the last word; `LAST` for the last token."""
+def query_of(queries: Labels, word: str, weights: Tensor) -> int:
+    """The query to select in a new text; `LAST` for the last token.
+
+    It is the last token with the text of the selected `word`, else the word with the largest weight on a different one in the
+    selected head, else the last word.
+    """
     texts = [each.strip() for each in queries.texts]
     same = [at for at, each in enumerate(texts) if each == word.strip()]
+    pair = strongest_pair(weights, texts) if weights.shape == (len(texts), len(texts)) else None
     words = [at for at, each in enumerate(texts) if not queries.special[at] and any(map(str.isalnum, each))]
-    found = max(same or words, default=len(texts) - 1)
+    found = max(same or (pair or ())[:1] or words, default=len(texts) - 1)
     return found if found < len(texts) - 1 else own_text.LAST
 
 
@@ -207,7 +214,11 @@ def take_result(knobs: Collection[str]) -> dict[str, str] | None:
     kept.new_text = (source, wanted.query["layer"], wanted.query["head"]) if wanted.new_text else None
     if pinned_run(wanted.query):  # side A is done; B may be a run as well
         return open_link(with_pinned(wanted.query, source))
-    query = {"query": f"{query_of(part.queries, wanted.word)}"} if wanted.new_text else {}
+    query = {}
+    if wanted.new_text:
+        config = Config.of(source, layer=int(wanted.query["layer"]), head=int(wanted.query["head"]))
+        weights = results.heads.trace(config).weights[config.head]
+        query = {"query": f"{query_of(part.queries, wanted.word, weights)}"}
     return wanted.query | {"source": source} | query
 
 
