@@ -196,7 +196,7 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
     learned = words(source="recorded:minilm-river", head="4", query="5")
     assert (
         "**12 heads of layer 0 of MiniLM.** In **head 4**, “bank” (5) puts 70.7% of its weight on “river” (8). "
-        "Its largest weight is there in 2 of 12 heads." in learned
+        "“bank” (5) has its largest weight there in 2 of the 12 heads." in learned
     )
     assert "**Head 0** attends to the same word" in words()
     weak = words(source="recorded:minilm-river", head="4", query="1")
@@ -250,6 +250,12 @@ def test_a_weight_that_stands_out_of_a_wide_row_is_named():
     found = tables.row(trace(Config.of("recorded:minilm-river", head=4, query=2)))
     assert tables.puts(found, "token", largest=True) == "puts 36.2% of its weight on “[CLS]” (0)"
     assert tables.mostly(found, "token").startswith("needs 7 of 11 visible tokens for 9")
+
+
+def test_the_intro_explains_the_causal_mask_and_no_other():
+    for mask, is_said in (("causal", True), ("full", False)):
+        said = heads_parts.how_to_read(Config(mask=mask), [None] * 8)
+        assert ("up to itself (column, key; the causal mask hides later ones)" in said) == is_said
 
 
 def test_random_heads_among_hand_built_ones_are_named_above_the_map():

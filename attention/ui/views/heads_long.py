@@ -85,11 +85,11 @@ def view(config: Config) -> None:
 
 
 def _finding(config: Config, drawing: MapJob) -> tuple[str, str | None]:
-    """What the selected head does and on how many other texts, or how far its map is."""
+    """What the selected head does and on how many other texts, or that it may be a preview."""
     if drawing.state == "done":
         role = results.long.roles(config, drawing)[config.head]
         return parts.does(config, role), parts.elsewhere(config, role)
-    return text.LONG.format(done=len(drawing.heads), heads=config.heads, tokens=f"{config.tokens:,}"), None
+    return text.LONG.format(heads=parts.head_count(config), tokens=f"{config.tokens:,}"), None
 
 
 def _every_head(config: Config, drawing: MapJob) -> None:
@@ -164,8 +164,7 @@ def _growing(config: Config, drawing: MapJob) -> None:
     if current_drawing(config) is not drawing or not _is_awaited(drawing):
         st.rerun()
     done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
-    template = text.RUNNING if drawing.state == "running" else text.WAITING
-    said = template.format(head=done + 1, done=done, heads=config.heads, memory=size)
+    said = text.EXACT_HEADS.format(done=done, heads=config.heads, memory=size)
     job_status.show_progress(drawing, results.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 

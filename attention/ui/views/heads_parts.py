@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_kinds import Role
@@ -74,7 +75,7 @@ def help_text(config: Config) -> str:
     return (
         text.HELP.format(
             what=text.WHAT,
-            heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+            heads=head_count(config),
             recorded=recorded if config.source != GENERATED else "",
             tokens=tokens(tokens=config.tokens, keys=config.n_keys),
             sums=_row_sums(config),
@@ -83,6 +84,11 @@ def help_text(config: Config) -> str:
         )
         + f" {'' if questions.is_hidden(config) else provenance.full_text(config)}"
     )
+
+
+def head_count(config: Config) -> str:
+    """How many heads there are."""
+    return (text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads)
 
 
 def _row_sums(config: Config) -> str:
@@ -138,9 +144,10 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         more = f" {layers_text.TASK_ROWS.format(**task, rises='')}"
     elif config.heads > 1 and found.greatest > 0.5:
         keys = results.heads.trace(config).weights[:, found.query].argmax(-1)
-        more = text.IN_HEADS.format(count=int((keys == keys[config.head]).sum()), heads=config.heads)
+        count = int((keys == keys[config.head]).sum())
+        more = text.IN_HEADS.format(query=escape(query), count=count, heads=config.heads)
     return text.GIVES.format(
-        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+        heads=head_count(config),
         of=escape(of),
         head=config.head,
         query=escape(query[0].lower() + query[1:]),
@@ -220,7 +227,10 @@ def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     notes += mask_rule(config) + in_brackets(config, roles)
     then = text.SINK if sink else text.TRY * (config.heads > 1)
     more = _hand_built_note(config) + notes + then if is_built and not sink else notes + then + text.UNNAMED * unnamed
-    return text.CELLS.format(unit=unit(config), more=more).rstrip()
+    visible = results.heads.trace(config).mask
+    is_causal = torch.equal(visible, torch.ones_like(visible).tril())
+    causal, masked = (text.UP_TO_ITSELF, text.MASKED_LATER) if is_causal else ("", "")
+    return text.CELLS.format(unit=unit(config), causal=causal, masked=masked, more=more).rstrip()
 
 
 def _hand_built_note(config: Config) -> str:
