@@ -106,7 +106,8 @@ def test_a_map_is_paused_goes_on_and_is_cancelled_from_its_page(monkeypatch):
     drawing = results.long.STUDIO.find(key)
     assert drawing is not None and drawing.state == "paused"
     assert test.get("progress")[0].proto.text.startswith("Paused. Exact weights: 0 of 3 heads, ")
-    assert "**3 heads** over 8,000 tokens. Each head is a preview until its map is exact." in [each.value for each in test.markdown]
+    said = [each.value for each in test.markdown]
+    assert "**3 heads** over 8,000 tokens. Each head is a preview until its map is exact." in said
     monkeypatch.undo()
     test.button(key="continue").click().run()
     deadline = time.monotonic() + 60

@@ -171,25 +171,34 @@ def unscaled(config: Config) -> str:
         or questions.unsaid(config)
     ):
         return ""
-    largest, saturates = text.IS, ""
+    largest, saturates, in_random = text.IS, "", ""
     now, before = results.heads.mean_largest_weight(config, config.head), ""
     if config.heads * config.tokens * config.n_keys <= COMPARED:
         divided = results.heads.mean_largest_weight(usual, config.head)
         before = format_percent(divided)
         largest = text.STAYS if before == format_percent(now) else text.INSTEAD
         saturates = text.SATURATES * (now >= SATURATED > divided)
+        if (random := _random_head(config)) is not None:
+            more, less = (results.heads.mean_largest_weight(each, random) for each in (config, usual))
+            shares = {"now": format_percent(more), "usual": format_percent(less)}
+            in_random = text.IN_RANDOM.format(head=random, **shares) * (more - less > now - divided)
     said = largest.format(now=format_percent(now), usual=before)
     scale = text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)
-    above = text.MEAN_LARGEST.format(scale=scale, head=config.head, largest=said, saturates=saturates)
+    above = text.MEAN_LARGEST.format(scale=scale, head=config.head, largest=said, saturates=saturates, random=in_random)
     return f"{above}{mask_rule(config)}".rstrip()
 
 
 def draw_random_head_button(config: Config) -> None:
     """Draws a button that selects a random head, which shows saturation best; nothing if there is none or it is selected."""
-    random = next((head for head in range(config.heads) if is_random(config, head)), config.head)
-    if random != config.head and config.scale == "none":
+    if (random := _random_head(config)) is not None:
         label = text.RANDOM_SHOWS.format(head=random)
         st.button(label, on_click=page.change, kwargs={"head": random}, type="tertiary", key="random head")
+
+
+def _random_head(config: Config) -> int | None:
+    """The first random head, at no scale; None if it is selected or there is none."""
+    random = next((head for head in range(config.heads) if is_random(config, head)), config.head)
+    return random if random != config.head and config.scale == "none" else None
 
 
 def elsewhere(config: Config, role: Role | None) -> str | None:
