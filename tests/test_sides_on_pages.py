@@ -175,6 +175,13 @@ def test_softmax_shows_how_the_selected_row_changed():
     assert f"in head 1: {format_percent(half)} of its weight moved. Largest weight: A " in page_text(test)
 
 
+def test_the_largest_weight_of_a_compared_row_has_all_keys_with_it():
+    for head, said in ((0, "A 43.0% each on “boat” (7) and “boat” (17), B "), (6, "A 5.6% each on 13 keys, B ")):
+        b = Config(head=head, temperature=0.5)
+        test = run(ROOT / "pages" / "heads.py", CONFIGS.to_query(replace(b, against=pin(Config()))))
+        assert f"Largest weight: {said}" in page_text(test)
+
+
 def steps(query: dict[str, str]) -> tuple[str, list[dict[str, torch.Tensor]]]:
     """The words of Steps, and the numbers of each picture that it draws: by step, those of B − A as A, B and their difference."""
     test = run(ROOT / "pages" / "steps.py", query)

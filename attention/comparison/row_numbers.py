@@ -94,7 +94,7 @@ NUMBERS: dict[str, RowNumber] = {
         half_l1,
         "Total variation",
         "",
-        "half of sum |b - a| over the keys, and what is missing to one as one more key: 0 if equal, 1 if no key is shared",
+        "share of the weight that moved to other keys: half of sum |b - a|, with what is missing to one as one more key",
         "Levin & Peres 2017, section 4.1",
     ),
     HALF_L1: RowNumber(
@@ -109,7 +109,8 @@ NUMBERS: dict[str, RowNumber] = {
         jensen_shannon,
         "Jensen-Shannon distance",
         "",
-        "square root of (KL(a | m) + KL(b | m)) / 2 in bits, m = (a + b) / 2: a metric from 0 to 1",
+        "how different two rows are, 0 if equal, 1 if no key is shared: "
+        "square root of (KL(a | m) + KL(b | m)) / 2 in bits, m = (a + b) / 2",
         "Endres & Schindelin 2003",
     ),
     "entropy": RowNumber(

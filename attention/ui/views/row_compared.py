@@ -20,7 +20,7 @@ from attention.pinned import Sides
 from attention.sources.providers import has
 from attention.tables import rows as tables
 from attention.ui import results
-from attention.ui.markdown import escape
+from attention.ui.markdown import escape, join_words
 from attention.ui.session import gestures
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
@@ -56,12 +56,18 @@ def row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> st
 
 
 def _largest(row: tables.Row, shares: bool) -> str:
-    """The largest weight of a row, as a share of it or as a number, with its key."""
+    """The largest weight of a row, as a share of it or as a number, with the keys that have it, or with how many these are."""
     if not row.seeing:
         return "none"
-    at = row.keys["weight"].index(row.greatest)
-    weight = format_percent(row.greatest) if shares else format_weight(row.greatest)
-    return f"{weight} on {format_token(row.keys['token'][at], at, 'key')}"
+    said = format_percent if shares else format_weight
+    weight = said(row.greatest)
+    ties = [
+        format_token(token, at, "key")
+        for at, (token, each) in enumerate(zip(row.keys["token"], row.keys["weight"], strict=True))
+        if said(each) == weight
+    ]
+    keys = join_words(ties) if len(ties) <= tables.NAMED else f"{len(ties):,} keys"
+    return f"{weight}{' each' * (len(ties) > 1)} on {keys}"
 
 
 def bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown = ()) -> None:
