@@ -184,7 +184,7 @@ def unscaled(config: Config) -> str:
             in_random = text.IN_RANDOM.format(head=random, **shares) * (more - less > now - divided)
     said = largest.format(now=format_percent(now), usual=before)
     scale = text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)
-    above = text.MEAN_LARGEST.format(scale=scale, head=config.head, largest=said, saturates=saturates, random=in_random)
+    above = text.MEAN_LARGEST.format(scale=scale, largest=said, saturates=saturates, random=in_random)
     return f"{above}{mask_rule(config)}".rstrip()
 
 
