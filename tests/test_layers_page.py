@@ -240,8 +240,8 @@ def test_heads_that_stand_out_are_named():
     assert "Rows: the 6 layers that are recorded" in said.help
     assert said.value.endswith(
         " Rows: 6 of 30 layers, chosen for heads with a clear role; double lines: others between. "
-        "Bold: over 50%, as the headline counts. Words, under 10%: prev = the token before, first = the first token, self = "
-        "itself, near = within 5 tokens. Blank: no single pattern."
+        "Bold: over 50%, as the headline counts. Words: what heads under 10% do instead (prev = the token before, first = the "
+        "first token, self = itself, near = within 5 tokens). Blank: no single pattern."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -994,7 +994,7 @@ def test_the_caption_says_which_cells_have_no_number():
     low = {0: SimpleNamespace(numbers={"first": [0.01, 0.24]}, roles=[None] * 2)}
     assert one(config, low, ROOM) == "Blank: under 2.5%.", "a tenth of the end of the colours"
     meant = "self = itself, near = within 5 tokens"
-    assert one(config, found, ROOM) == f"Words, under 10%: {meant}. Blank: no single pattern."
+    assert one(config, found, ROOM) == f"Words: what heads under 10% do instead ({meant}). Blank: no single pattern."
     assert any(0 < value < 0.1 for value in numbers("first", config))
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"

@@ -153,7 +153,7 @@ STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}{uniform}."
 UNIFORM = " (uniform weights: {share})"
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
-CELLS_ROLES = "Words, under {limit}: {roles}. Blank: no single pattern."
+CELLS_ROLES = "Words: what heads under {limit} do instead ({roles}). Blank: no single pattern."
 SHORT_ROLES = {  # by the first word of the name of a role
     "one": "prev",
     "next": "next",
