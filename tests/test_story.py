@@ -212,7 +212,9 @@ def test_the_finding_is_true_of_what_is_shown():
     assert f"and so its largest weight, **{largest}** at temperature 4." in words(test)
     test.button(key="next take over").click().run()
     assert text.WITH_SETTINGS.format(said="this head ") in words(test)
-    after = "**After all six layers,** the closest of these words is “money” (0.678), as before (0.373); “account” gains most."
+    after = (
+        "**After all six layers,** the closest of these is “money” (0.678), as before (0.373); “account” gains most."
+    )
     assert any(label.startswith(after) for label in folds(test))
     test.select_slider(key="story_temperature").set_value(1.0).run()
     for sentence in ("account", "river"):
@@ -352,7 +354,7 @@ def test_the_stops_of_the_temperature_have_that_of_a_link_and_most_of_them_are_i
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     changed = visit({ENTRY: "step.take over~mask.causal"})
     recorded = text.AS_RECORDED.format(
-        said="Before the six layers, the closest of these words is “money” (0.347); **after them, “river”** (0.602)."
+        said="Before the six layers, the closest of these is “money” (0.347); **after them, “river”** (0.602)."
     )
     assert recorded in folds(changed)
     usual = visit({ENTRY: "step.take over"})

@@ -134,7 +134,7 @@ WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole w
 WITHIN = (
     "**Which words does {query} move towards?** Compared: words with large weights, if possible not “the” or the like."
 )
-COSINE = " A cosine of 1 is the same direction."
+COSINE = "A cosine of 1 is the same direction. "
 MOVED = "**This head alone:** most towards {closer} ({change})."
 MOVED_ONE = "**This head alone** changes their cosine by {change}."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
@@ -150,12 +150,8 @@ WITHIN_AS_READ = (
     "As the head reads them; it changes them as well. Words like “the” or “was” are among them only if there are fewer than two "
     "others."
 )
-AFTER_ALL = (
-    "Before the six layers, the closest of these words is {first} ({before}); **after them, {last}** ({cosine})."
-)
-STILL_CLOSEST = (
-    "**After all six layers,** the closest of these words is {first} ({cosine}), as before ({before}){gain}."
-)
+AFTER_ALL = "Before the six layers, the closest of these is {first} ({before}); **after them, {last}** ({cosine})."
+STILL_CLOSEST = "**After all six layers,** the closest of these is {first} ({cosine}), as before ({before}){gain}."
 AFTER_ALL_ONE = "**After all six layers,** the cosine to {last} is {cosine}; before them, it is {before}."
 GAINS_MOST = "; {most} gains most"
 WITH_ALL = "With all heads and feed-forward layers."

@@ -84,7 +84,7 @@ def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
     if len(found) == 1:
         asked = text.WITHIN_ONE.format(query=query, word=here)
-    st.markdown(asked + text.COSINE, help=text.AS_READ if is_story or len(found) == 1 else text.WITHIN_AS_READ)
+    st.markdown(asked, help=text.COSINE + (text.AS_READ if is_story or len(found) == 1 else text.WITHIN_AS_READ))
     _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
 
 
@@ -138,7 +138,7 @@ def _after_layers(story: Story, found: list[Move]) -> None:
     with st.expander(as_recorded(story, said), expanded=True):
         _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
         meant = terms.explanation("layer", "feed-forward layer")
-        st.caption(f"{text.WITH_ALL} {_rise_sentence(found)}".strip(), help=meant)
+        st.caption(text.WITH_ALL, help=f"{_rise_sentence(found)} {meant}".strip())
 
 
 def _closest(found: list[Move]) -> tuple[Move, Move]:
