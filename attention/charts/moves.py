@@ -16,7 +16,7 @@ from attention.charts.spec import dataless
 BEFORE, LAYERS = "before", "after all six layers"
 RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
-LINE = 18  # pixels per word
+LINE = 17  # pixels per word
 BESIDE = 44  # pixels between the ends of an axis and the border, for the number of a bar or of a point
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
