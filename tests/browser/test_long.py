@@ -14,8 +14,8 @@ from tests.samples import sample
 
 
 def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
-    tab = visit("?tokens=16384&heads=32&mask=full&input=topics", theme="dark")
-    tab.wait_for_grid(tokens=16384, heads=32, mask="full", input="topics")
+    tab = visit("?tokens=32768&heads=32&mask=full&input=topics", theme="dark")
+    tab.wait_for_grid(tokens=32768, heads=32, mask="full", input="topics")
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d+ of 32 heads are exact"))).to_be_visible()
     tab.quiet()
