@@ -296,6 +296,15 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
 
 
+@pytest.mark.parametrize("query", [{"d_heads": "128", "chart": "time"}, {"heads": "3"}])
+def test_several_values_can_be_ticked_beside_times_and_where_no_break_even_was_recorded(monkeypatch, query):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run({"v": "4", **query})
+    test.button_group(key="sweep_masks").set_value(["full", "causal"]).run()
+    assert not test.exception and test.button_group(key="sweep_masks").value == ["full", "causal"]
+
+
 @pytest.mark.parametrize(
     ("sizes", "query"),
     [

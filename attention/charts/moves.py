@@ -21,11 +21,8 @@ BESIDE = 44  # pixels between the ends of an axis and the border, for the number
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
 POINT = 9  # pixels between the middle of a point and its number
-MIX, LETTER, EDGE = (
-    24,
-    6,
-    4,
-)  # pixels of the bar of shares: its height, the width of a letter, and of both edges of a part
+MIX, LETTER = 24, 6  # pixels of the bar of shares: its height, and the width of a letter
+EDGE = 4  # pixels of both edges of a part together
 Align = Literal["left", "right"]
 
 

@@ -233,11 +233,11 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
         height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend, uniformtext=few
     )
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left", yshift=30)
+    above = {"y": 100, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     for at, line in enumerate(found.values(), start=1):
         for place, timing in enumerate(line):
-            share = format_percent(timing.transfer / (timing.seconds + timing.transfer))
-            look = {"y": 100, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
-            figure.add_annotation(text=f"copy<br>{share}", x=place, **look, row=at, col=1)
+            share = format_percent(chart_findings.copy_share(timing))
+            figure.add_annotation(text=f"copy<br>{share}", x=place, **above, row=at, col=1)
     figure.update_xaxes(type="category")
     figure.update_xaxes(title=marks.axis_title(timings), row=max(1, len(found)), col=1)
     figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time", range=[0, 100])

@@ -354,18 +354,18 @@ def _largest_transfer(found: Lines) -> str:
     copied = next(filter(None, ([t for t in line if t.to_device] for line in found.values())), None)
     if copied is None:
         return ""
-    last, most = copied[-1], max(copied, key=_copy_share)
-    share, name, machine = format_percent(_copy_share(last)), namer(found, of_machine=False)(last), _machine(last)
+    last, most = copied[-1], max(copied, key=copy_share)
+    share, name, machine = format_percent(copy_share(last)), namer(found, of_machine=False)(last), _machine(last)
     comma = "," * ("," in name)
     said = (
         f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name}{comma} the rest"
     )
-    if _copy_share(most) > APART * _copy_share(last):
-        said += f"; at {most.length:,} tokens, {format_percent(_copy_share(most))}"
+    if copy_share(most) > APART * copy_share(last):
+        said += f"; at {most.length:,} tokens, {format_percent(copy_share(most))}"
     return f"{said}. Data that stays there needs no copy."
 
 
-def _copy_share(timing: Timing) -> float:
+def copy_share(timing: Timing) -> float:
     """The share of the copy in a call."""
     return timing.transfer / (timing.transfer + timing.seconds)
 

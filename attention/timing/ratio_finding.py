@@ -48,9 +48,10 @@ def ratio_finding(
         parts += ["the copy"] * transfer
         how = [f"with {' and '.join(parts)}"] * bool(parts) if of_devices else [f"on {machine_in_sentence(fast[0])}"]
         rough = None if used is stable else _certainty(slow, fast, used[-1])
-        faster = _faster(what, than, crossing, used, rough)
         if rough and stable and min(point.ratio for point in used) > 1 + EQUAL:
             faster = _firm(what, than, stable[-1], used[-1], rough)
+        else:
+            faster = _faster(what, than, crossing, used, rough)
         said = ", ".join([*how, faster])
         if used is not stable:  # the answer first, then how sure it is
             why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)

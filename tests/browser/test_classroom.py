@@ -55,7 +55,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     assert not any(b"One back." in frame for frame in student.heard if isinstance(frame, bytes))
     student.page.get_by_test_id("stRadio").get_by_text("the river").click()
     student.quiet()
-    student.page.get_by_text("Reveal answer").click()
+    student.page.get_by_role("button", name="Reveal answer", exact=True).click()
     expect(student.page.get_by_test_id("stAlert")).to_contain_text(
         "Not quite: you chose “the river”. The answer is the one before. One back."
     )

@@ -238,7 +238,7 @@ def test_predict_then_reveal(visit):
     assert tab.page.get_by_text("The entropy goes from").count() == 0
     tab.page.get_by_text("on fewer keys", exact=True).click()
     tab.quiet()
-    tab.page.get_by_text("Reveal answer").locator("visible=true").click()
+    tab.page.get_by_role("button", name="Reveal answer", exact=True).click()
     tab.page.get_by_text("The entropy goes from").wait_for()
     tab.page.get_by_text("Right.").wait_for()
     tab.page.locator(".score-bars[data-painted]").wait_for()

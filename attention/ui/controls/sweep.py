@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.timing import break_even
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, SIZES, TIMED, Timed, is_published
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.ui import results
@@ -124,11 +125,15 @@ def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed,
 
 
 def _one_at_break_even(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Of the values of a few that are ticked beside the break-even, which draws one, the one that was ticked last."""
-    if BREAK_EVEN not in (now["chart"], now["picture"]) or now["picture"] not in (BREAK_EVEN, LINES):
-        return {}, []
+    """Of the values of a few that are ticked beside a break-even, which draws one, the one that was ticked last."""
     added = {name: [value for value in now[name] if value not in before[name]] for name in FEW}
-    return {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}, []
+    last = {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}
+    return (last if last and _draws_break_even(Timed(**before)) else {}), []
+
+
+def _draws_break_even(sweep: Timed) -> bool:
+    """Whether a break-even is drawn, which takes a recording on two machines."""
+    return _is_break_even(sweep) and bool(break_even.pair(results.timing.recorded_like(sweep.sweep)))
 
 
 SWEEP = Kind(

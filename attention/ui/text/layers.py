@@ -154,26 +154,17 @@ UNIFORM = " (uniform weights: {share})"
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
 CELLS_ROLES = "Words: what heads under {limit} do instead ({roles}). Blank: no single pattern."
-SHORT_ROLES = {  # by the first word of the name of a role
-    "one": "prev",
-    "next": "next",
-    "first": "first",
-    "itself": "self",
-    "same": "same",
-    "nearby": "near",
-    "uniform": "even",
-    "induction": "ind",
+SHORT_ROLES = {  # by the first word of the name of a role, in the order in which they are listed: a word and its meaning
+    "one": ("prev", "the token before"),
+    "next": ("next", "the token after"),
+    "first": ("first", "the first token"),
+    "itself": ("self", "itself"),
+    "same": ("same", "the same token"),
+    "nearby": ("near", "within 5 tokens"),
+    "uniform": ("even", "all alike"),
+    "induction": ("ind", "induction"),
 }
-SHORT_MEANINGS = {  # of these, in the order in which they are listed
-    "prev": "prev = the token before",
-    "next": "next = the token after",
-    "first": "first = the first token",
-    "self": "self = itself",
-    "same": "same = the same token",
-    "near": "near = within 5 tokens",
-    "even": "even = all alike",
-    "ind": "ind = induction",
-}
+SHORT_MEANING = "{name} = {meaning}"
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."

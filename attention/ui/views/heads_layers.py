@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from math import isfinite, log
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_kinds import BEYOND
-from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, pairs_of, separates
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, pairs_of
 from attention.analysis.head_roles import CLOSE
 from attention.analysis.repeats import repeat_starts
 from attention.charts import layers as chart
@@ -73,15 +73,11 @@ class Values(NamedTuple):
 
 
 class Behaviour(NamedTuple):
-    """How a map behaves: the callback of a click, the heads that are switched off (None if they can't be), and its size.
-
-    `roles`: whether heads whose number is too small to be written have the short name of their role in its place.
-    """
+    """How a map behaves: the callback of a click, the heads that are switched off (None if they can't be), and its size."""
 
     on_click: Callable[[], None] = gestures.on_layer_click
     off: Collection[tuple[int, int]] | None = None
     room: chart.Room = chart.USUAL
-    roles: bool = False
 
 
 USUAL = Behaviour()
@@ -252,8 +248,14 @@ def menu(setting: Any, config: Config, auto: str = heads.AUTO, without: Collecti
     knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 
-def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = USUAL, title: str = "") -> None:
-    """Draws the map of the statistic with its `title`, or says why there is none."""
+def draw_map(
+    config: Config,
+    found: Mapping[int, Layer],
+    behaviour: Behaviour = USUAL,
+    title: str = "",
+    roles: Mapping[tuple[int, int], str] = {},
+) -> None:
+    """Draws the map of the statistic with its `title`, or says why there is none; `roles` as in `Values`."""
     name = number(config, found)
     held = cells(name, found)
     if not held:
@@ -262,7 +264,6 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
     described = EVERY[name]
     percent = is_share(name, config)
     bold = counted_heads(config, found) or None
-    roles = short_roles(config, found, behaviour.room) if behaviour.roles else {}
     values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold, roles)
     draw_cells(config, values, behaviour)
 
@@ -270,7 +271,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
     cells, label, ends, decimals, percent, title, bold, roles = values
-    on_click, off, room, _ = behaviour
+    on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value) for value in cells.values()]
@@ -303,7 +304,7 @@ def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) ->
     if not (is_weight(config, found) and chart.writes_roles(len(found), config.heads, room)):
         return {}
     named = {
-        (layer, head): text.SHORT_ROLES.get(role.name.split()[0], "")
+        (layer, head): text.SHORT_ROLES.get(role.name.split()[0], ("", ""))[0]
         for layer, each in found.items()
         for head, role in enumerate(each.roles)
         if role and role.shows and "," not in role.name
@@ -387,11 +388,6 @@ def _few_see_first(config: Config) -> bool:
     return 2 * int(results.heads.trace(config.truncated).mask[:, 0].sum()) < config.truncated.tokens
 
 
-def _after_separator(texts: Sequence[str]) -> int:
-    """The number of tokens from the first separator on, but for the token with which a text starts."""
-    return next((len(texts) - at for at, text in enumerate(texts[1:], start=1) if separates(text)), 0)
-
-
 def _patterns_of_heads(config: Config, found: Mapping[int, Layer], without: str = "") -> list[str]:
     """The patterns that some head follows, the one that it follows most first; those that most heads follow are last.
 
@@ -405,7 +401,6 @@ def _patterns_of_heads(config: Config, found: Mapping[int, Layer], without: str 
         and name != without
         and not is_rare(name, texts)
         and not (name == "first" and _few_see_first(config))
-        and not (name == "separators" and _after_separator(texts) < ENOUGH)
     }
     followed = [name for name, values in held.items() if max(values, default=0.0) > HIGH]
     widely = {name for name in followed if 2 * sum(value > HIGH for value in held[name]) > len(held[name])}

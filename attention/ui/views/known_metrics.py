@@ -51,8 +51,16 @@ def repeats_run(texts: Sequence[str]) -> bool:
 
 
 def is_rare(name: str, texts: Sequence[str]) -> bool:
-    """Whether a statistic is about tokens that occurred before, and too few did for it to describe a head."""
-    return name in AGAIN and repeats(texts) < ENOUGH
+    """Whether a statistic is about few tokens, too few for it to describe a head.
+
+    These are the tokens that occurred before, or those that see a separator.
+    """
+    return (name in AGAIN and repeats(texts) < ENOUGH) or (name == "separators" and _after_separator(texts) < ENOUGH)
+
+
+def _after_separator(texts: Sequence[str]) -> int:
+    """The number of tokens from the first separator on, but for the token with which a text starts."""
+    return next((len(texts) - at for at, text in enumerate(texts[1:], start=1) if separates(text)), 0)
 
 
 def split_word(texts: Sequence[str]) -> tuple[str, list[str]]:

@@ -91,7 +91,8 @@ def view(config: Config) -> None:
             if not (alone or unsaid):
                 _see_map(config, found)
             if alone or not maps.absent(config, found):
-                maps.draw_map(config, found, maps.Behaviour(room=ROOM, roles=True), "" if alone else text.CELLS)
+                roles = maps.short_roles(config, found, ROOM)
+                maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS, roles)
             if not (alone or unsaid):
                 _order_of_layers(config, found, pair)
             said = layers_sentences.statistic_caption(config, found)

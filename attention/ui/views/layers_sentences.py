@@ -268,7 +268,8 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
         return ""
     named = maps.short_roles(config, found, room)
     used = {named[cell] for cell in blank if cell in named}
-    roles = ", ".join(said for role, said in text.SHORT_MEANINGS.items() if role in used)
+    meanings = text.SHORT_ROLES.values()
+    roles = ", ".join(text.SHORT_MEANING.format(name=name, meaning=said) for name, said in meanings if name in used)
     template = text.CELLS_ROLES if roles else text.CELLS_BLANK
     return template.format(limit=f"{100 * limit:g}%", roles=roles)
 
