@@ -18,6 +18,7 @@ from attention.timing.chart_findings import (
     growth_finding,
     line_finding,
     missing_times,
+    pair_finding,
     rising_lengths,
     time_finding,
 )
@@ -347,3 +348,18 @@ def test_memory_that_is_the_output_alone_is_said_to_be():
     )
     more = [make_timing(512, peak_bytes=2**21, heads=8, d_head=64, **GPU), steps]
     assert "output alone" not in line_finding("memory", more)
+
+
+def test_two_machines_are_compared_by_times_and_by_a_length_where_their_lines_cross():
+    cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [2, 2, 2, 2], **GPU)
+    assert "is faster than this server's CPU from about" in pair_finding([*cpu, *card])
+    longer = line((8192,), [512], settled=False, quickest=512.0)
+    cpu, card = line(LENGTHS, [2, 4, 16, 64]), line((*LENGTHS, 8192), [1, 2, 4, 8, 16], **GPU)
+    assert pair_finding([*cpu, *longer, *card]) == (
+        "At 4,096 tokens a Test GPU takes 8 s and this server's CPU 64 s, 8 times as long; at 8,192, at most 32 times, by "
+        "unstable times."
+    )
+    assert time_finding([*cpu, *card]) == pair_finding([*card, *cpu]), "before the growth of each"
+    unstable = line(LENGTHS[-1:], [8], **GPU | {"settled": False})
+    assert pair_finding([*cpu, *card[:3], *unstable]).startswith("At 2,048 tokens a Test GPU takes 4 s and")
+    assert pair_finding(cpu) == pair_finding([*cpu, *line(LENGTHS, [9] * 4, **GPU | {"dtype": "bfloat16"})]) == ""

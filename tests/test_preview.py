@@ -126,7 +126,7 @@ def test_a_mask_a_training_times_published_code_and_a_bug_have_pictures_of_their
     card, _ = drawn_card(monkeypatch, "training", "v=2&train_at=0")
     assert card.lines[0].startswith("Step 0 of 1,000")
     for query, said in (
-        ("", "faster than a 16-core CPU from 64 tokens on, the shortest length timed"),
+        ("", "faster than a 16-core CPU from about 360 tokens on"),
         ("picture=time", "times as fast as"),
         ("lengths=256,512&heads=16", "16 heads of 64"),
     ):

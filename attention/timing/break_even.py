@@ -22,8 +22,9 @@ NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words o
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
 AS_FAST = ": the GPU is {about} {times} times as fast"
 SHORTEST = ", the shortest length timed"
-WITH_COPY_TOO = ", even with the copy of the data"
+WITH_COPY_TOO = ", even counting the copy of the data"
 OTHER_CODE = "It depends on the code: with the copy, {names}."
+UNSTABLE = "; open marks are unstable times"
 APART = 1.25  # by this factor two break-even lengths differ clearly
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
@@ -54,26 +55,44 @@ class BreakEven:
 
     @property
     def headline(self) -> str:
-        """From which length on the GPU is faster, with the data already there and with the copy, in one sentence."""
+        """From which length on the GPU is faster, with the copy and with the data already there, in one sentence.
+
+        The length that is first is that of the ring in the chart.
+        """
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
-        since, shortest, longest = self.alone.length, self.alone.shortest, self.alone.longest
-        said = f"In {self.longest.dtype} {gpu} is"
-        if since is None:
+        shortest, longest = self.alone.shortest, self.alone.longest
+        said = f"In {self.longest.dtype} {gpu} {'seems' if self.is_rough else 'is'}"
+        if self.alone.length is None:
             return f"{said} at no length up to {longest:,} tokens faster than {cpu}, even with the data already there."
-        where = f"from {self.alone.about} tokens on"
-        if since <= shortest:
-            where = f"from {shortest:,} tokens on{SHORTEST * self._is_first(shortest)}"
-        return f"{said} faster than {cpu} {where}{self._headline_with_copy}."
+        if self.meeting(copied=True) and not self.is_equal_at_first():
+            moved = f"from {self._since(self.moved)} tokens on, counting the copy of the data"
+            return f"{said} faster than {cpu} {moved}; without the copy, from {self._since(self.alone)} on{self._shortest}."
+        alone = f"faster than {cpu} from {self._since(self.alone)} tokens on{self._shortest}"
+        if self.is_equal_at_first(copied=False):
+            alone = f"about as fast as {cpu} at {shortest:,} tokens and faster beyond"
+        return f"{said} {alone}{self._with_copy_after}."
 
     @property
-    def _headline_with_copy(self) -> str:
-        """The end of the headline, if the GPU is faster with the data already there."""
-        since, shortest, longest = self.moved.length, self.moved.shortest, self.moved.longest
-        if since is None:
-            return f"; with the copy of the data, at no length up to {longest:,}"
+    def _with_copy_after(self) -> str:
+        """The end of the headline that begins without the copy."""
+        if self.moved.length is None:
+            return f"; counting the copy of the data, it is faster at no length up to {self.moved.longest:,}"
         if self.is_equal_at_first():
-            return f"; with the copy of the data, it is about as fast at {shortest:,} and faster beyond"
-        return f"; with the copy of the data, from {self.moved.about} on" if since > shortest else WITH_COPY_TOO
+            return f"; counting the copy of the data, it is about as fast at {self.moved.shortest:,} and faster beyond"
+        return WITH_COPY_TOO
+
+    def _since(self, crossing: Crossover) -> str:
+        """The length from which on the GPU is faster; unstable times only tell the lengths next to it."""
+        if (crossing.length or 0) <= crossing.shortest:
+            return f"{crossing.shortest:,}"
+        return crossing.bracket if self.is_rough else crossing.about
+
+    @property
+    def _shortest(self) -> str:
+        """That the length from which on the GPU is faster without the copy is the shortest one timed, if it is."""
+        since = self.alone.length
+        is_first = since is not None and since <= self.alone.shortest and self._is_first(self.alone.shortest)
+        return SHORTEST * is_first
 
     @property
     def with_copy(self) -> str:
@@ -90,7 +109,7 @@ class BreakEven:
             alone = f"{self._as_fast(shortest)} at {shortest:,} tokens{why} and {alone}"
         if self.moved.length is not None and self.moved.length <= shortest and not self.is_equal_at_first():
             copied = f"{self._as_fast(shortest, True)} at {shortest:,} and {copied}"
-        said = f"Without the copy the GPU is {alone}; with the copy to it and back, {copied}."
+        said = f"Without the copy the GPU is {alone}; counting the copy there and back, {copied}."
         return " ".join(filter(None, [self._timed, said, self.other_code]))
 
     @property
@@ -98,7 +117,7 @@ class BreakEven:
         """Which code was timed, in short."""
         code = self.longest.implementation
         by = "PyTorch's SDPA" if code == "SDPA" else f"PyTorch's SDPA on the CPU, {code} on the GPU"
-        return f"Timed: one call of attention ({by})."
+        return f"Timed: one call of attention ({by}){UNSTABLE * self.is_rough}."
 
     @property
     def other_code(self) -> str:
@@ -172,7 +191,7 @@ class BreakEven:
 
     def _times(self, ratio: float, length: int, is_faster: bool = True) -> str:
         """A ratio as it is written, with "at most", "at least" or "roughly" if the times at its length are unstable."""
-        if not self.is_rough:
+        if all(point and point.is_stable for point in (self.cpu.at(length), self.gpu.at(length))):
             return cpu_gpu_summary.times(ratio)
         about, many = self._ratio_bound(ratio, length, is_faster)
         return f"{about} {cpu_gpu_summary.times(many)}"

@@ -49,12 +49,11 @@ def line_finding(
     against: str = comparison.CPU,
     transfer: bool = False,
     several: bool = False,
-    is_rough: bool = False,
 ) -> str:
     """Returns the finding of a chart of lines, empty if there is nothing to compare.
 
     `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups,
-    `several` and `is_rough` as in `ratio_finding`. The first line of these timings is the subject of a chart of speed-ups of a
+    `several` as in `ratio_finding`. The first line of these timings is the subject of a chart of speed-ups of a
     GPU and of a chart of copies.
     """
     timed = {label: comparison.with_times(line) for label, line in lines(timings).items()}
@@ -64,18 +63,53 @@ def line_finding(
     if chart == "roofline":
         return _nearest_to_limit({label: line for label, line in timed.items() if line})
     if chart == "speed-up":
-        return ratio_finding(
-            {label: line for label, line in timed.items() if line}, against, transfer, several, is_rough
-        )
+        return ratio_finding({label: line for label, line in timed.items() if line}, against, transfer, several)
     found = {label: line for label, line in stable.items() if line}
     return _capital(FINDERS[chart](found)) if found else ""
 
 
 def time_finding(timings: Iterable[Timing]) -> str:
-    """Returns what differs between settings, how times grow with the length, or that they hardly do; empty if unknown."""
+    """Returns what differs between settings or two machines, how times grow with the length, or that they hardly do.
+
+    Empty if too few times are stable.
+    """
     timings = list(timings)
-    said = setting_finding(timings) or growth_finding(timings) or flat_times(timings)
+    finders = setting_finding, pair_finding, growth_finding, flat_times
+    said = next(filter(None, (find(timings) for find in finders)), "")
     return line_names.of_keys(said, timings)
+
+
+def pair_finding(timings: Iterable[Timing]) -> str:
+    """Returns from which length on a GPU is faster than a CPU, if their lines cross, otherwise how long both take.
+
+    That is at the longest length at which both are stable, with their ratio at the last one. Empty unless there are two lines, of
+    the same code and setting.
+    """
+    found = sorted(lines(timings := list(timings)).values(), key=lambda line: line[0].device == "cpu")
+    of_cpu, kinds = [line[0].device == "cpu" for line in found], {comparison.kind(line[0]) for line in found}
+    if of_cpu != [False, True] or len(kinds) > 1:
+        return ""
+    timed = [{timing.length: timing for timing in comparison.with_times(line)} for line in found]
+    common = sorted(timed[0].keys() & timed[1].keys())
+    stable = [length for length in common if all(line[length].settled for line in timed)]
+    if not stable:
+        return ""
+    if len({timed[0][length].seconds < timed[1][length].seconds for length in stable}) > 1:
+        return line_finding("speed-up", timings)
+    first, last = sorted((line[stable[-1]] for line in timed), key=lambda timing: timing.seconds)
+    many = times(last.seconds / first.seconds)
+    longer = "about as long" if many == "1" else f"{many} times as long"
+    said = (
+        f"At {stable[-1]:,} tokens {_machine(first)} takes {seconds(first.seconds)} and {_machine(last)} "
+        f"{seconds(last.seconds)}, {longer}"
+    )
+    fast, slow = (line[common[-1]] for line in (timed if first.device != "cpu" else reversed(timed)))
+    if common[-1] == stable[-1] or slow.seconds <= (1 + comparison.EQUAL) * fast.seconds:
+        return f"{said}."
+    about, beyond = comparison.ratio_bound(
+        slow.seconds / fast.seconds, *((t.settled, t.is_bound) for t in (slow, fast))
+    )
+    return f"{said}; at {common[-1]:,}, {about} {times(beyond)} times, by unstable times."
 
 
 def growth_finding(timings: Iterable[Timing]) -> str:

@@ -14,25 +14,19 @@ from attention.timing.line_names import machine_in_sentence, namer
 from attention.timing.recordings import Timing
 
 
-def ratio_finding(
-    found: Mapping[str, list[Timing]], against: str, transfer: bool, several: bool = False, is_rough: bool = False
-) -> str:
+def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: bool, several: bool = False) -> str:
     """Returns from which length the first line is faster than that of the base, and how much at the longest one.
 
     `found`: lines with a time by label; `against` and `transfer` as in the chart of speed-ups. `several`: whether that draws
-    several implementations, so that the sentence names its own. If stable ratios say too little, or if it `is_rough`
-    all the same, all are used, with the reason why that is rough; the longest stable one comes first, if it is faster at all.
+    several implementations, so that the sentence names its own. If stable ratios say too little, all are used, with
+    the reason why that is rough; the longest stable one comes first, if it is faster at all.
     """
     pairs = [(found[base], found[other]) for base, other in comparison.pairs(dict(found), against)]
     ratios = [(slow, fast, comparison.speed_ups(slow, fast, transfer)) for slow, fast in pairs]
     name = namer(found, of_machine=False)
     for slow, fast, points in sorted(ratios, key=lambda each: not any(point.settled for point in each[2])):
         stable = [point for point in points if point.settled]
-        used = (
-            stable
-            if comparison.suffices(stable, points) and not is_rough
-            else [replace(point, settled=True) for point in points]
-        )
+        used = stable if comparison.suffices(stable, points) else [replace(point, settled=True) for point in points]
         crossing = comparison.crossover(used)
         if crossing is None:
             continue

@@ -187,6 +187,10 @@ SQUARE = (
     "Lower is faster. For twice the text attention has 4 times the operations; time grows less where part of it is fixed, "
     "and more where the device computes fewer per second (see *Limits*)."
 )
+GROWN = (
+    "Lower is faster. {growth} That is 4 times the operations; time grows less where part of it is fixed, and more where the "
+    "device computes fewer per second (see *Limits*)."
+)
 MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"
 QUICKEST = {  # the statistic that is drawn for each case

@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import chart_findings, comparison, devices
+from attention.timing import chart_findings, comparison, devices, line_names
 from attention.timing.answers import answers, setting_text
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
 from attention.timing.line_choice import USUAL
@@ -194,9 +194,11 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(finding))
-        if chart.which == BREAK_EVEN and (copied := chart.ratio_with_copy):
-            is_decoder = any(timing.queries for timing in chart.subject)
-            st.caption(escape(f"{copied} {text.DECODER * is_decoder}".rstrip()), help=escape(answer.text))
+        if crossing := chart.break_even:
+            said = line_names.of_keys(crossing.with_copy, chart.shown)
+            st.caption(
+                escape(f"{said} {text.DECODER * bool(crossing.longest.queries)}".rstrip()), help=escape(answer.text)
+            )
         elif chart.shown:
             st.caption(timing_results.how_to_read(chart))
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
@@ -212,7 +214,7 @@ def _finding(timed: Timed, found: Subject, chart: timing_chart.Chart) -> str:
     """
     if chart.which != "time":
         return chart.finding
-    said = chart_findings.time_finding(chart.subject) if timed.picture == LINES and found.is_timed else ""
+    said = chart_findings.time_finding(chart.subject) if found.is_timed else ""
     return said or chart.ratio
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from attention.charts import line_ends
 from attention.timing import break_even, chart_findings, comparison, line_choice, line_names
+from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
 from attention.ui.session import page
@@ -37,32 +39,27 @@ class Chart:
     def finding(self) -> str:
         """The sentence on what the chart shows."""
         if self.which == BREAK_EVEN:
-            return self.ratio
+            return line_names.of_keys(self.break_even.headline, self.shown) if self.break_even else ""
         pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
         several = len({timing.implementation for timing in self.shown}) > 1
         said = chart_findings.line_finding(self.which, self.subject, **pair, several=several)
         return line_names.of_keys(said, self.subject)
 
+    @cached_property
+    def break_even(self) -> BreakEven | None:
+        """The break-even that is drawn, if the chart is one."""
+        return break_even.of_pair(self.shown) if self.which == BREAK_EVEN else None
+
     @property
     def ratio(self) -> str:
         """From which length on the GPU of its lines is faster than the CPU; empty if it has not both at several lengths."""
-        return self._ratio(transfer=False)
-
-    @property
-    def ratio_with_copy(self) -> str:
-        """The same with the copy to the GPU and back."""
-        return self._ratio(transfer=True)
-
-    def _ratio(self, transfer: bool) -> str:
         timed = comparison.with_times(self.subject)
         lengths = [
             {timing.length for timing in timed if (timing.device == "cpu") is of_cpu} for of_cpu in (True, False)
         ]
         if len(set.intersection(*lengths)) < 2:
             return ""
-        crossing = break_even.of_pair(self.shown) if self.which == BREAK_EVEN else None
-        is_rough = crossing is not None and crossing.is_rough  # as the chart says
-        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU, transfer, is_rough=is_rough)
+        said = chart_findings.line_finding("speed-up", self.subject, comparison.CPU)
         return line_names.of_keys(said, self.subject)
 
 

@@ -15,7 +15,6 @@ from attention.charts import line_ends
 from attention.charts import timings as charts
 from attention.timing import (
     answers,
-    break_even,
     chart_findings,
     comparison,
     convergence,
@@ -141,7 +140,9 @@ def how_to_read(chart: timing_chart.Chart) -> str:
     """How to read a chart, in one sentence, and why times grow as they do."""
     lengths = {timing.length for timing in chart.shown}
     if chart.which == "time" and len(lengths) > 1 and not any(timing.queries for timing in chart.shown):
-        return text.SQUARE
+        compared = chart_findings.pair_finding(chart.subject)
+        growth = chart_findings.growth_finding(chart.subject) if compared else ""
+        return text.GROWN.format(growth=growth) if growth else text.SQUARE
     return f"{_about(chart).partition('. ')[0]}."
 
 
@@ -176,7 +177,7 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
     st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
-    if which == BREAK_EVEN and (found := break_even.of_pair(chart.shown)) and not found.longest.queries:
+    if (found := chart.break_even) and not found.longest.queries:
         st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
     if timing_lines.count(chart.shown) > line_ends.MOST and which in (timing_sizes.TIME, timing_sizes.RATIO):
         _every_line(chart.shown)
@@ -201,10 +202,9 @@ def _figure(chart: timing_chart.Chart, more: dict[str, Any], about: str) -> None
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
-    crossing = break_even.of_pair(chart.shown) if which == BREAK_EVEN else None
     figure = (
-        break_even_chart.figure(crossing)
-        if crossing
+        break_even_chart.figure(chart.break_even)
+        if chart.break_even
         else charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
     )
     st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
