@@ -319,6 +319,13 @@ def test_what_start_can_not_show_is_said(typed, said):
     assert ("puts **" in headline or "of its weight, **" in headline) == ("40" not in said), "only with its picture"
 
 
+def test_a_text_that_start_could_not_read_leaves_the_field_with_the_next_sentence():
+    test = type_on_start(open_page("start"), "a " * 200)
+    assert test.text_input[0].value == "a " * 200
+    test.button_group(key="story_sentence").set_value("account").run()
+    assert test.text_input[0].value == "" and "“account”" in page_text(test) and not test.exception
+
+
 def test_start_says_why_no_sentence_can_be_read(monkeypatch):
     monkeypatch.delenv("ATTENTION_MODELS")
     test = open_page("start")

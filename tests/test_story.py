@@ -11,7 +11,6 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
-from attention.charts import moves as charts
 from attention.codec import from_query
 from attention.masks import MASKS
 from attention.number_format import format_change, format_percent
@@ -30,7 +29,7 @@ from attention.story.head import (
     SENTENCES,
     Move,
     Vectors,
-    heads_that_find_both,
+    heads_that_find,
     moves,
     moves_within,
     output_projection,
@@ -43,6 +42,7 @@ from attention.story.settings import ENTRY, STORIES, Story
 from attention.ui.text import start as text
 from attention.ui.views import start, start_combine, start_scores
 from tests.test_pages import ROOT, SECONDS
+from tests.test_softmax_page import tables
 
 
 def row(**settings: object) -> torch.Tensor:
@@ -58,7 +58,7 @@ def test_the_word_gives_most_of_its_weight_where_the_reader_expects_it(sentence,
 
 
 def test_one_head_of_72_finds_both():
-    assert heads_that_find_both() == (1, 72)
+    assert heads_that_find() == (1, {"river": 3, "account": 2}, 72)
 
 
 def test_temperature_evens_a_row_out():
@@ -221,10 +221,11 @@ def test_the_finding_is_true_of_what_is_shown():
         test.button_group(key="story_sentence").set_value(sentence).run()
         found = {move.word: move for move in moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))}
         assert max(found, key=lambda word: found[word].change) == sentence, "the word that the reader expects"
-        change = {"river": "+0.016; other words −0.015 to −0.008)."}
-        change["account"] = "+0.015; other words −0.011 to +0.007)."
-        said = f"This head moves “bank” a little, most towards **“{sentence}”** (cosine {change[sentence]}"
-        assert said in words(test)
+        closest = {"river": ", which is closest after all six layers."}
+        closest["account"] = "; after all six layers, “money” is closest."
+        assert f"This head moves “bank” a little, most towards **“{sentence}”**{closest[sentence]}" in words(test)
+        layers = max(found.values(), key=lambda move: move.layers)
+        assert layers.word == {"river": "river", "account": "money"}[sentence]
     test.selectbox(key="story_mask").set_value("causal").run()
     hardly = text.MOVES_LITTLE.format(query="“bank”")
     assert text.WITH_SETTINGS.format(said=hardly) in words(test) and not test.exception
@@ -272,22 +273,32 @@ def test_a_token_that_moves_away_from_the_word_with_its_largest_weight_is_explai
 
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 20.0}, {"mask": "causal", "temperature": 0.5}])
-def test_the_bar_of_shares_has_all_of_the_weight_once_the_largest_first(settings):
-    weights = row(**settings).double()
-    parts = start_combine._shares(weights.tolist(), SENTENCES["river"].tokens)
-    sizes = [part["end"] - part["start"] for part in parts]
-    assert sum(sizes) == pytest.approx(1.0) and [part["start"] for part in parts[1:]] == [
-        part["end"] for part in parts[:-1]
-    ]
-    assert (
-        sizes[0] == pytest.approx(weights.max().item())
-        and parts[0]["token"] == SENTENCES["river"].tokens[weights.argmax()]
-    )
-    kept = [size for part, size in zip(parts, sizes, strict=True) if not part["token"].endswith(" more")]
-    named = max(1, int((weights >= start_combine.LEAST_SHARE).sum()))
-    assert kept == sorted(kept, reverse=True) and len(kept) == named
-    assert start_combine.LEAST_SHARE * 360 > 5 * charts.LETTER + charts.EDGE, "room for [CLS] on a phone"
-    assert all(part["label"] == format_percent(size) for part, size in zip(parts, sizes, strict=True))
+def test_the_strips_of_combine_add_up_to_what_the_head_takes_the_largest_weight_first(settings):
+    weights, values = row(**settings), vectors("river").values
+    tokens = [f"“{token}” ({at})" for at, token in enumerate(SENTENCES["river"].tokens)]
+    mix = start_combine._mix(weights, values, tokens)
+    (*parts, total) = mix.values()
+    assert torch.allclose(torch.stack(parts).sum(0), total, atol=1e-5) and torch.allclose(total, weights @ values)
+    shares = [float(name.partition("%")[0]) for name in mix if "%" in name]
+    named = [share for name, share in zip(mix, shares, strict=False) if not name.endswith(" more")]
+    assert sum(shares) == pytest.approx(100, abs=0.3) and named == sorted(named, reverse=True)
+    most = int(weights.argmax())
+    assert next(iter(mix)).endswith(tokens[most]) and torch.allclose(parts[0], weights[most] * values[most])
+
+
+def test_the_strips_of_weigh_are_the_query_the_key_and_their_products_which_sum_to_the_score_of_the_table():
+    test = visit({ENTRY: "step.weigh"})
+    (cells,) = (table for table in tables(test) if "products" in table.get("row", ()))
+    strips = {
+        name: [x for row, x in zip(cells["row"], cells["value"], strict=True) if row == name] for name in cells["row"]
+    }
+    assert [*strips] == ["q of “bank”", "k of “river”", "products"] and {len(strip) for strip in strips.values()} == {
+        32
+    }
+    query, key, products = strips.values()
+    assert products == pytest.approx([a * b for a, b in zip(query, key, strict=True)], rel=1e-4)
+    assert f"{sum(products):.4f}" == score_table("step.weigh")[0][0].strip()
+    assert max(cells["size"]) == 1
 
 
 def test_a_token_that_is_compared_with_one_word_is_said_to_be():
@@ -318,9 +329,10 @@ def test_the_headline_of_combine_is_about_this_head_and_names_changed_settings()
         found = [
             Move(word, "river", 0.2, 0.2 + change, 0.6) for word, change in zip(("sat", "river"), changes, strict=True)
         ]
-        told = said.format(query="“bank”", closer="“sat”", change="+0.006", least="−0.010", most="−0.010")
+        told = said.format(query="“bank”", closer="“sat”", after="")
         assert start_combine._move_finding(found, "“bank”", True) == f"With these settings, {told}"
-        assert start_combine._move_finding(found, "“bank”", False) == told[0].upper() + told[1:]
+        own = said.format(query="“bank”", closer="“sat”", after=text.AFTER_TOO)
+        assert start_combine._move_finding(found, "“bank”", False) == own[0].upper() + own[1:]
 
 
 def test_a_change_that_rounds_to_zero_has_no_sign():
@@ -444,7 +456,7 @@ def test_large_exponentials_are_powers_of_ten():
 
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
-    uniform = "largest weight per scale; uniform: {}%."
+    uniform = "Largest weight at each **scale** (uniform: {}%):"
     assert uniform.format(9.1) in words(visit({ENTRY: "step.weigh~temperature.4"}))
     assert uniform.format(16.7) in words(causal), "true of every scale, also where no row is saturated"
     assert text.SATURATED.format(scales="none") in words(usual) and "saturated" not in words(causal)
@@ -469,8 +481,8 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert (
         said in changed
-        and "This **head** was picked: from “bank”, only 1 of the 72 heads has its" in changed
-        and "“account” in the other sentence. That was found with the model's own settings, " in changed
+        and "This **head** was picked: from “bank”, 3 of the 72 heads have their" in changed
+        and "“account” in the other sentence, too. That was found with the model's own settings, " in changed
         and "**As trained,** “bank” puts 70.7% of its weight on “river”." in changed
     )
     assert "not as trained" not in usual and "the model's own settings" not in usual
@@ -546,7 +558,7 @@ def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
 
 
 def test_every_template_has_its_fields():
-    found, others = heads_that_find_both()
+    found, _, heads = heads_that_find()
     assert text.SCALED.keys() == SCALES.keys()
-    assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=others - found, heads=others)
+    assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=heads - found, heads=heads)
     assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme

@@ -1,4 +1,4 @@
-"""What a token takes from others, and how that moves its vector towards words (Altair): by one head, and by all layers.
+"""How the vector of a token moves towards words (Altair): by one head, and by all layers.
 
 Charts are built once, without data.
 """
@@ -16,54 +16,12 @@ from attention.charts.spec import dataless
 BEFORE, LAYERS = "before", "after all six layers"
 RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
-LINE = 17  # pixels per word
+LINE = 16  # pixels per word
 BESIDE = 44  # pixels between the ends of an axis and the border, for the number of a bar or of a point
 LEAST = 0.02  # half of the axis of changes: a head alone moves a vector by little
 LABEL = 5  # pixels between the end of a bar and its number
 POINT = 9  # pixels between the middle of a point and its number
-MIX, LETTER = 24, 6  # pixels of the bar of shares: its height, and the width of a letter
-EDGE = 4  # pixels of both edges of a part together
 Align = Literal["left", "right"]
-
-
-@cache
-def mix() -> dict[str, Any]:
-    """Returns one bar of shares, as a Vega-Lite specification.
-
-    The columns are `token`, `start`, `end`, `label`, and `fill` and `ink`, the colours of a part and of its text. A part has
-    the name of its token, cut off if it is too long, and its `label` if there is room.
-    """
-    share = "datum.end - datum.start"
-    x = alt.X("start:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
-    parts = (
-        alt.Chart()
-        .mark_rect(stroke=theme.HIDDEN, strokeWidth=0.5)
-        .encode(
-            x=x,
-            x2="end:Q",
-            fill=alt.Fill("fill:N", scale=None),
-            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("label:N", title="share")],
-        )
-    )
-    room = f"({share}) * width > {LETTER} *"
-    named = f"{room} (length(datum.token) + length(datum.label) + 2) ? datum.token + ' ' + datum.label"
-    names = (
-        alt.Chart()
-        .transform_calculate(
-            middle="(datum.start + datum.end) / 2",
-            said=f"{named} : datum.token",
-        )
-        .mark_text(
-            fontSize=12, font=FONT, baseline="middle", aria=False, limit=alt.ExprRef(f"({share}) * width - {EDGE}")
-        )
-        .encode(
-            x=alt.X("middle:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None),
-            text="said:N",
-            color=alt.Color("ink:N", scale=None),
-        )
-    )
-    spec = dataless(alt.layer(parts, names).properties(height=MIX))
-    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": 0}
 
 
 @cache

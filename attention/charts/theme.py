@@ -117,20 +117,6 @@ def transparent(color: str, alpha: float) -> str:
     return f"rgba({red}, {green}, {blue}, {alpha})"
 
 
-def weight_color(weight: float) -> str:
-    """Returns the colour of a weight in the maps, as CSS for both themes."""
-    at = weight * (len(WEIGHTS["light"]) - 1)
-    low = min(int(at), len(WEIGHTS["light"]) - 2)
-    part = f"{100 * (at - low):.1f}%"
-    mixed = (f"color-mix(in srgb, {stops[low]}, {stops[low + 1]} {part})" for stops in WEIGHTS.values())
-    return f"light-dark({', '.join(mixed)})"
-
-
-def weight_ink(weight: float) -> str:
-    """Returns the colour of text on the colour of a weight, as CSS for both themes."""
-    return f"light-dark({'#000' if weight < 0.7 else '#fff'}, {'#fff' if weight < 0.5 else '#000'})"
-
-
 def side(heads: int) -> int:
     """Returns the maximum number of cells per side in a grid of `heads` heads, about the pixels of a map on a screen."""
     return 512 if heads <= 2 else 192 if heads <= 8 else 128

@@ -189,11 +189,23 @@ def _cosines(
     return before, head, layers
 
 
+class HeadCounts(NamedTuple):
+    """How many heads of the model give the word its largest weight where the reader expects it.
+
+    `found`: in both sentences; `here`: in each of them, by its name; `heads`: of how many.
+    """
+
+    found: int
+    here: dict[str, int]
+    heads: int
+
+
 @cache
-def heads_that_find_both() -> tuple[int, int]:
-    """Returns how many heads give the word its largest weight where the reader expects it, in both sentences; of how many."""
-    hits = torch.stack([_largest_is_expected(sentence) for sentence in SENTENCES.values()])
-    return int(hits.all(0).sum()), hits.shape[1]
+def heads_that_find() -> HeadCounts:
+    """Returns how many heads do what the reader expects."""
+    hits = {name: _largest_is_expected(sentence) for name, sentence in SENTENCES.items()}
+    both = torch.stack([*hits.values()])
+    return HeadCounts(int(both.all(0).sum()), {name: int(hit.sum()) for name, hit in hits.items()}, both.shape[1])
 
 
 def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:

@@ -16,8 +16,10 @@ SCORED = ", {score},"  # at temperature 1
 AT_TEMPERATURE = " at temperature {temperature}"
 TAKES = "{query} gets a mix of values, in which that of {key} has the largest weight, **{weight}**{temperature}."
 TAKES_ITSELF = "{query} gets a mix of values, in which its own has the largest weight, **{weight}**{temperature}."
-MOVES = "this head moves {query}{little} most towards **{closer}** (cosine {change}; other words {least} to {most})."
+MOVES = "this head moves {query}{little} most towards **{closer}**{after}."
 LITTLE = " a little,"  # if the change of the cosine is small
+AFTER_TOO = ", which is closest after all six layers"
+AFTER_OTHER = "; after all six layers, {last} is closest"
 MOVES_LITTLE = "this head hardly moves {query} towards any of these words."
 MOVES_AWAY = "this head moves {query} a little away from each of these words."
 WITH_SETTINGS = "With these settings, {said}"
@@ -59,14 +61,14 @@ AS_IF = {  # what a mask for several texts means for a single sentence
     "documents": "It is as if every {span} tokens were a document. ",
 }
 COMPARE = "**Try it:** switch between the two sentences above, and see what “{word}” attends to in each."
-BACK_TO = "**Try it:** click other tokens, too. This head was picked for “{word}”."
+BACK_TO = "**Try it:** click other tokens, too."
 TRAINED = (
     "MiniLM was fine-tuned on pairs of sentences, to give those that belong together similar vectors. Its weights "
     "show what a head reads, not what the model understands."
 )
 EXPECTED = (
-    "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "
-    "on “{other}” in the other sentence."
+    "This **head** was picked: from “{word}”, {here} of the {heads} heads have their largest weight on “{expected}” here; only "
+    "{found} of them has it on “{other}” in the other sentence, too."
 )
 UNDERSTOOD = (
     "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "
@@ -94,19 +96,23 @@ OWN_MANY = "This sentence has {tokens} tokens; Start has room for {most}. Shorte
 AS_RECORDED = "{said} That was found with the model's own settings, not with those that are set now."
 SHARPEN = "A **temperature** divides all scores:"
 WEIGH = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. "
-    "Their **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers: {d_head} numbers each. "
+    "q\u00a0·\u00a0k is the sum of their products:"
 )
+STRIPS_HELP = "Green is above zero, brown below; the fuller, the larger. Point at a cell for its number."
+QUERY_ROW, KEY_ROW, PRODUCTS_ROW = "q of {token}", "k of {token}", "products"
+PRODUCTS_ALT = "Three strips of cells: the query, the key and their products, channel by channel, which sum to {sum}"
+SCORED_BY = "The **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
+WHY = "Why divide by √{d_head}?"
 WHY_ROOT = (
-    "**Why √{d_head}?** q · k sums {d_head} products, random before training. If each were ±1, they would partly cancel: the sum "
-    "would be about √{d_head} ≈ {root:.1f}. Divided by √d, it is about 1 for any width d."
+    "q · k sums {d_head} products, random before training. If each were ±1, they would partly cancel: the sum would be about "
+    "√{d_head} ≈ {root:.1f}. Divided by √d, it is about 1 for any width d."
 )
 SCALES = {"none": "none", "1/sqrt(d_head)": "1/√{d_head}", "1/d_head": "1/{d_head}"}  # by increasing divisor
 SCALE_EFFECT = "{scale} · {weight}"
-LARGEST = "Above: largest weight per scale{effects}."
-UNIFORM = "; uniform: {uniform}"
-SATURATED = ". Saturated at **{scales}**: weights hardly change with scores, so q and k hardly learn"
+LARGEST = "Largest weight at each **scale** (uniform: {uniform}):"
+SATURATED = " At **{scales}**, the softmax is saturated: weights hardly change with scores, so q and k hardly learn."
 DERIVATIVE = "The derivative of a weight p with respect to its own score is p(1 − p), almost 0 if p is close to 0 or 1."
 SOFTMAX = "The **softmax** divides each exp(score) by their sum."
 MASKED = " Masked tokens get no weight."
@@ -127,12 +133,14 @@ TAKE_OVER = (
     "Each token passes on a vector, its **value**. The head adds up the values, each times its weight; a learned matrix turns "
     "the sum into what is added to the vector of {query}."
 )
-MIX_ALT = "Bars in a row: the weight of each token in what the selected token takes"
-OTHERS = "{count} more"
-COMBINED = "**Which words does {query} move towards?** {here} are in this sentence, the others in the other one."
+MIX_ALT = (
+    "Strips of cells: the values with the largest weights, each times its weight, channel by channel, and their sum"
+)
+PART, OTHERS, SUM_ROW = "{share} × {token}", "{count} more", "sum"
+COMBINED = "**Which words does {query} move towards?** {here} are from this sentence."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
 WITHIN = (
-    "**Which words does {query} move towards?** Compared: words with large weights, if possible not “the” or the like."
+    "**Which words does {query} move towards?** Compared with the content words on which it has the largest weights."
 )
 COSINE = "A cosine of 1 is the same direction. "
 MOVED = "**This head alone:** most towards {closer} ({change})."

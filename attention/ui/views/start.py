@@ -14,7 +14,7 @@ from attention.models.prompt import PROMPTS, Prompt
 from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM
 from attention.sources.providers import tokens
-from attention.story.head import SENTENCES, riddle_config, riddle_shares
+from attention.story.head import SENTENCES, heads_that_find, riddle_config, riddle_shares
 from attention.story.settings import MOST, OWN, SIZES, STORIES, WORD, Story
 from attention.ui import heading, next_step, proof, results
 from attention.ui.controls import knobs, own_text
@@ -50,7 +50,8 @@ def view(story: Story) -> None:
     trace = results.heads.trace(config)
     too_many = config.tokens > MOST
     finding = text.OWN_MANY.format(tokens=config.tokens, most=MOST) if too_many else start_steps.finding(story, trace)
-    heading.draw_heading("start", finding, _badge(story, config), _help(story, config), text.TITLE)
+    told = ("", "") if too_many else (_badge(story, config), _help(story, config))
+    heading.draw_heading("start", finding, *told, text.TITLE)
     _draw_sentences(story)
     if too_many:
         _link_to_heads(config)
@@ -106,18 +107,29 @@ def _draw_sentences(story: Story) -> None:
             format_func=lambda name: (
                 run_text.OWN_SENTENCE if name == OWN else text.SHORT.get(name, SENTENCES[name].text)
             ),
-            on_change=page.change,
-            kwargs={"query": WORD},
+            on_change=_choose_sentence,
+            args=(story.own,),
             label_visibility="collapsed",
         )
         _draw_own_sentence(story)
+
+
+def _choose_sentence(own: str) -> None:
+    """Shows another sentence, and in the field what was read last, not a text that could not be read."""
+    if (key := _own_key(own)) in page.widgets():
+        page.widgets()[key] = own
+    page.change(query=WORD)
+
+
+def _own_key(own: str) -> str:
+    return f"own sentence {own}".strip()
 
 
 def _draw_own_sentence(story: Story) -> None:
     """Draws the field for a sentence that MiniLM reads."""
     if present.is_embedded() or page.card() or model_run.refusal(SENTENCES["river"].source):
         return  # the end of the page says why there is no field
-    key = f"own sentence {story.own}".strip()
+    key = _own_key(story.own)
     st.text_input(
         run_text.OWN_SENTENCE,
         story.own,
@@ -176,7 +188,9 @@ def _help(story: Story, config: Config) -> str:
         sizes = text.SETTINGS.format(settings=_altered_names(story)) + sizes
     if story.is_own:
         return text.OWN_PROVENANCE.format(head=config.head) + sizes
-    others = "" if card_bar.is_waiting() else text.OTHER_HEADS.format(**start_steps.head_counts())
+    counts = heads_that_find()
+    named = {"found": counts.found, "heads": counts.heads, "others": counts.heads - counts.found}
+    others = "" if card_bar.is_waiting() else text.OTHER_HEADS.format(**named)
     return text.PROVENANCE + others + sizes
 
 

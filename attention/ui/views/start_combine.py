@@ -5,27 +5,31 @@ It compares vectors: those recorded for the sentences that ship, or those that M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from math import ceil, floor
 from typing import Any
 
 import pyarrow as pa
 import streamlit as st
+from jaxtyping import Float
+from torch import Tensor
 
+from attention.charts import channels
 from attention.charts import moves as charts
-from attention.charts import theme
 from attention.number_format import format_change, format_percent
-from attention.story.head import SENTENCES, Move, moves, moves_within, vectors
+from attention.story.head import SENTENCES, Move, Vectors, moves, moves_within, vectors
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
 from attention.ui.markdown import join_words
 from attention.ui.session import own_sentence, page
 from attention.ui.text import start as text
 from attention.ui.text import terms
-from attention.ui.views.start_scores import as_recorded, is_of_the_story, selected_row, token_name
+from attention.ui.views.start_scores import as_recorded, is_of_the_story, selected_row, token_label, token_name
 
-LEAST_SHARE = 0.1  # of the weight of a row: smaller ones, which have no room for a name, are one part of the bar
+LEAST_SHARE, MOST_PARTS = (
+    0.1,
+    3,
+)  # of the weight of a row, from which on a value has a strip of its own, and how many have
 SMALL = 0.05  # change of a cosine up to which a move is little: all layers change it by several times as much
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
@@ -41,14 +45,13 @@ def _move_finding(found: list[Move], query: str, is_altered: bool) -> str:
     """How this head moves the selected token, by default or with other settings than the model's own."""
     closer, change = _most_towards(found)
     template = text.MOVES if change >= LEAST else text.MOVES_AWAY if change <= -LEAST else text.MOVES_LITTLE
-    others = sorted((move for move in found if move != closer), key=lambda move: move.change)
+    last = _closest(found)[1]
+    after = (text.AFTER_TOO if last == closer else text.AFTER_OTHER).format(last=last.name)
     said = template.format(
         query=query,
         closer=closer.name,
         little=text.LITTLE if change <= SMALL else "",
-        change=_change_text(closer),
-        least=_change_text(others[0]),
-        most=_change_text(others[-1]),
+        after="" if is_altered else after,
     )
     return text.WITH_SETTINGS.format(said=said) if is_altered else f"{said[0].upper()}{said[1:]}"
 
@@ -64,8 +67,13 @@ def _moves_of(story: Story, trace: Trace) -> list[Move]:
     row, query = selected_row(trace), trace.config.query_index
     if is_of_the_story(story, query):
         return moves(story.sentence, query, row)
-    found = own_sentence.vectors_of(story) if story.is_own else vectors(story.sentence)
+    found = _vectors_of(story)
     return [] if found is None else moves_within(found, query, row, trace.queries.texts)
+
+
+def _vectors_of(story: Story) -> Vectors | None:
+    """The vectors of the sentence; None if this server's MiniLM gives none of the visitor's own."""
+    return own_sentence.vectors_of(story) if story.is_own else vectors(story.sentence)
 
 
 def draw_moves(story: Story, trace: Trace) -> None:
@@ -151,27 +159,37 @@ def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt
 
 
 def draw_mix(story: Story, trace: Trace) -> None:
-    """Draws what the selected token takes from the others: their weights as parts of one bar, the largest first."""
-    row = selected_row(trace)
-    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)))
-    if float(row.sum()):
-        tokens = trace.queries.texts
-        names = [f"{token} ({at})" if tokens.count(token) > 1 else token for at, token in enumerate(tokens)]
-        _draw_chart("mix", _shares(row.tolist(), names), charts.mix(), text.MIX_ALT)
+    """Draws what the selected token takes from the others: their values, each times its weight, and the sum."""
+    row, here = selected_row(trace), _vectors_of(story)
+    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index)), help=text.STRIPS_HELP)
+    if float(row.sum()) and here is not None:
+        mix = _mix(row, here.values, [token_label(trace, at) for at in range(len(row))])
+        most = max(float(vector.abs().max()) for vector in mix.values())
+        draw_strips("mix", {name: (vector, most) for name, vector in mix.items()}, text.MIX_ALT)
 
 
-def _shares(row: list[float], tokens: Sequence[str]) -> list[dict[str, Any]]:
-    """Parts that add up to 1: the largest and others from `LEAST_SHARE` on, and the rest, in the colour of its mean."""
-    order, least = sorted(range(len(row)), key=lambda at: -row[at]), min(LEAST_SHARE, max(row))
-    parts = [(tokens[at], row[at], row[at]) for at in order if row[at] >= least]
-    if others := [weight for weight in row if 0 < weight < least]:
-        parts.append((text.OTHERS.format(count=len(others)), sum(others), sum(others) / len(others)))
-    ends = [0.0, *accumulate(share for _, share, _ in parts)]
-    return [
-        {"token": token, "start": start, "end": end, "label": format_percent(share)}
-        | {"fill": theme.weight_color(weight), "ink": theme.weight_ink(weight)}
-        for (token, share, weight), start, end in zip(parts, ends, ends[1:], strict=False)
-    ]
+def _mix(
+    row: Float[Tensor, " n"], values: Float[Tensor, "n d"], tokens: Sequence[str]
+) -> dict[str, Float[Tensor, " d"]]:
+    """The values with the largest weights, each times its weight, those of all others together, and the sum, by name."""
+    weighted = row[:, None] * values
+    top = [at for at in row.argsort(descending=True, stable=True).tolist()[:MOST_PARTS] if row[at] >= LEAST_SHARE]
+    top = top or [int(row.argmax())]
+    rest = [at for at in range(len(row)) if at not in top and row[at] > 0]
+    parts = {text.PART.format(token=tokens[at], share=format_percent(float(row[at]))): weighted[at] for at in top}
+    if rest:
+        share = format_percent(float(row[rest].sum()))
+        parts[text.PART.format(token=text.OTHERS.format(count=len(rest)), share=share)] = weighted[rest].sum(0)
+    return parts | {text.SUM_ROW: weighted.sum(0)}
+
+
+def draw_strips(key: str, vectors: Mapping[str, tuple[Float[Tensor, " d"], float]], alt: str) -> None:
+    """Draws vectors by name as strips of cells; each comes with the number at which its cells are full."""
+    rows = channels.cells(
+        {name: vector.tolist() for name, (vector, _) in vectors.items()},
+        {name: most for name, (_, most) in vectors.items()},
+    )
+    _draw_chart(key, rows, channels.strips(tuple(vectors)), alt)
 
 
 def _not_compared(story: Story, trace: Trace) -> None:

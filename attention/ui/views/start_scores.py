@@ -49,9 +49,14 @@ class Row(NamedTuple):
 
 
 def token_name(trace: Trace, at: int) -> str:
-    """A token in quotes, with its position if the sentence has it twice."""
+    """A token in quotes, with its position if the sentence has it twice, as Markdown."""
+    return escape(token_label(trace, at))
+
+
+def token_label(trace: Trace, at: int) -> str:
+    """The same for a chart."""
     labels = trace.queries.labels
-    return escape(format_token(labels[at], at) if labels.count(labels[at]) > 1 else f"“{labels[at]}”")
+    return format_token(labels[at], at) if labels.count(labels[at]) > 1 else f"“{labels[at]}”"
 
 
 def selected_row(trace: Trace) -> Float[Tensor, " n"]:

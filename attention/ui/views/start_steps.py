@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
+import torch
 
 from attention.codec import to_query
 from attention.config import Config
@@ -14,7 +15,7 @@ from attention.recorded.models import GOES_ON
 from attention.story.head import (
     LAYER,
     SENTENCES,
-    heads_that_find_both,
+    heads_that_find,
     strongest_pair,
 )
 from attention.story.settings import STORIES, WORD, Story
@@ -26,12 +27,14 @@ from attention.ui.session import model_run, page
 from attention.ui.text import heads
 from attention.ui.text import start as text
 from attention.ui.views import card_bar, start_combine, unscaled
+from attention.ui.views.start_combine import draw_strips
 from attention.ui.views.start_scores import (
     as_recorded,
     is_of_the_story,
     largest_score,
     scores_table,
     selected_row,
+    token_label,
     token_name,
     visible_keys,
 )
@@ -173,23 +176,49 @@ def _expected_sentence(story: Story) -> str:
     here = story.shipped
     other = next(sentence for sentence in SENTENCES.values() if sentence != here)
     named = {"word": here.about, "expected": here.expected, "other": other.expected}
-    return as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
+    found = heads_that_find()
+    counts = {"found": found.found, "here": found.here[story.sentence], "heads": found.heads}
+    return as_recorded(story, text.EXPECTED.format(**named, **counts))
 
 
 def _define(story: Story, trace: Trace) -> None:
-    """Draws how weights come about."""
+    """Draws what a query and a key are, with the products of the pair that has the largest weight."""
+    config, row = trace.config, selected_row(trace)
+    st.markdown(text.WEIGH.format(d_head=config.d_head), help=text.STRIPS_HELP)
+    if float(row.sum()) and not card_bar.is_waiting():
+        _draw_products(trace, int(row.argmax()))
+
+
+def _draw_products(trace: Trace, key: int) -> None:
+    """Draws the selected query, a key and their products, channel by channel."""
+    head, at = trace.config.head, trace.config.query_index
+    query, other = trace.q[head, at], trace.k[head, key]
+    most, products = float(torch.cat((query, other)).abs().max()), query * other
+    vectors = {
+        text.QUERY_ROW.format(token=token_label(trace, at)): (query, most),
+        text.KEY_ROW.format(token=token_label(trace, key)): (other, most),
+        text.PRODUCTS_ROW: (products, float(products.abs().max())),
+    }
+    alt = text.PRODUCTS_ALT.format(sum=format_change(float(products.sum()), plus=False, places=2))
+    draw_strips("products", vectors, alt)
+
+
+def _score(story: Story, trace: Trace) -> None:
+    """Draws how a score and a weight follow, with the numbers of the largest weights of the row."""
     scaling = text.SCALING[trace.config.scale].format(d_head=trace.config.d_head)
     masked = "" if bool(visible_keys(trace).all()) else text.MASKED
-    st.markdown(text.WEIGH.format(scaling=scaling, softmax=text.SOFTMAX) + masked)
+    st.markdown(text.SCORED_BY.format(scaling=scaling, softmax=text.SOFTMAX) + masked)
+    _draw_table(story, trace)
 
 
 def _draw_scales(story: Story, trace: Trace) -> None:
-    """Draws why scores are divided by √d_head, and the choice of a scale with the largest weight of the row at each."""
+    """Draws the choice of a scale with the largest weight of the row at each, and why scores are divided by √d_head."""
     d_head, visible = trace.config.d_head, int(visible_keys(trace).sum())
-    st.markdown(text.WHY_ROOT.format(d_head=d_head, root=d_head**0.5))
     names = {scale: name.format(d_head=d_head) for scale, name in text.SCALES.items()}
     weights = {scale: _largest_weight(replace(trace.config, scale=scale)) for scale in names}
-    hides = card_bar.is_waiting() or not visible
+    hides, uniform = card_bar.is_waiting() or not visible, format_percent(1 / max(visible, 1))
+    if visible:
+        st.markdown((text.ROW if hides else text.LARGEST).format(visible=visible, uniform=uniform))
     with st.container(horizontal=True, gap="small", key="scales"):
         for scale, name in names.items():
             label = name if hides else text.SCALE_EFFECT.format(scale=name, weight=format_percent(weights[scale]))
@@ -200,14 +229,12 @@ def _draw_scales(story: Story, trace: Trace) -> None:
                 key=f"scale {scale}",
                 type="primary" if scale == story.scale else "secondary",
             )
-    if visible:
-        uniform = format_percent(1 / visible)
-        effects = _scale_effects(names, weights, visible, uniform)
-        if hides:
-            st.caption(text.ROW.format(visible=visible, uniform=uniform))
-        else:
-            st.markdown(text.LARGEST.format(effects=effects), help=text.DERIVATIVE)
-    unscaled.link(trace.config)
+    with st.expander(text.WHY.format(d_head=d_head)):
+        effects = "" if hides else _saturation(names, weights, visible)
+        st.markdown(
+            text.WHY_ROOT.format(d_head=d_head, root=d_head**0.5) + effects, help=text.DERIVATIVE if effects else None
+        )
+        unscaled.link(trace.config)
 
 
 def _draw_table(story: Story, trace: Trace) -> None:
@@ -236,12 +263,10 @@ def _largest_weight(config: Config) -> float:
     return float(selected_row(results.heads.trace(config)).max())
 
 
-def _scale_effects(names: dict[str, str], weights: dict[str, float], visible: int, uniform: str) -> str:
-    """The uniform weight, and at which scales the row is saturated; "" if a single key has all of the weight."""
-    if visible == 1:
-        return ""
+def _saturation(names: dict[str, str], weights: dict[str, float], visible: int) -> str:
+    """At which scales the row is saturated; "" if at none, or if a single key has all of the weight anyway."""
     saturated = join_words([names[scale] for scale, weight in weights.items() if weight >= SATURATED])
-    return text.UNIFORM.format(uniform=uniform) + (text.SATURATED.format(scales=saturated) if saturated else "")
+    return text.SATURATED.format(scales=saturated) if saturated and visible > 1 else ""
 
 
 def _next_button(step: str) -> None:
@@ -255,15 +280,9 @@ def _next_button(step: str) -> None:
     )
 
 
-def head_counts() -> dict[str, int]:
-    """How many heads of the model do the same, and how many do not."""
-    found, heads = heads_that_find_both()
-    return {"found": found, "others": heads - found, "heads": heads}
-
-
 Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "look": ((_look,), (_compare,)),
-    "weigh": ((), (_define, _draw_scales, _draw_table, _sharpen)),
+    "weigh": ((_define,), (_score, _draw_scales, _sharpen)),
     "take over": ((start_combine.draw_mix,), (start_combine.draw_moves,)),
 }

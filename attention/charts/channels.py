@@ -1,0 +1,57 @@
+"""Vectors as strips of cells, one cell per channel (Altair). The chart is built once per set of rows, without data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from attention.charts import theme
+from attention.charts.spec import dataless
+
+CELL, GAP = 14, 0.12  # pixels of the height of a strip, and the part of it that is free between strips
+NAMES = 150  # pixels that the names of rows have at most
+
+
+@cache
+def strips(names: tuple[str, ...], height: int = CELL) -> dict[str, Any]:
+    """Returns a strip per row, as a Vega-Lite specification: green cells are above zero, brown ones below, the fuller the larger.
+
+    The columns are those of `cells`.
+    """
+    rows = alt.Y(
+        "row:N",
+        title=None,
+        sort=names,
+        scale=alt.Scale(paddingInner=GAP, paddingOuter=0),
+        axis=alt.Axis(domain=False, ticks=False, labelFontSize=12, labelLimit=NAMES, labelPadding=6),
+    )
+    channels = alt.X("channel:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+    chart = (
+        alt.Chart()
+        .mark_rect(stroke=theme.HIDDEN, strokeWidth=0.3)
+        .encode(
+            x=channels,
+            y=rows,
+            color=alt.condition("datum.value < 0", alt.value(theme.LESS), alt.value(theme.MORE)),
+            fillOpacity=alt.FillOpacity("size:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+            tooltip=[
+                alt.Tooltip("row:N", title="vector"),
+                alt.Tooltip("channel:O"),
+                alt.Tooltip("label:N", title="value"),
+            ],
+        )
+        .properties(height=len(names) * height)
+    )
+    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": 0}
+
+
+def cells(vectors: Mapping[str, Sequence[float]], largest: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Returns the data of `strips`: the numbers of some vectors, whose cells are full at the `largest` of their row."""
+    return [
+        {"row": name, "channel": channel, "value": value, "size": abs(value) / largest[name], "label": f"{value:.3g}"}
+        for name, vector in vectors.items()
+        for channel, value in enumerate(vector)
+    ]
