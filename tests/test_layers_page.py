@@ -1161,3 +1161,29 @@ def test_the_badge_of_a_model_trained_here_names_the_task_alone():
 def test_a_role_that_a_head_has_on_few_texts_is_not_said_to_be_its_role(layer, head, said):
     config = Config.of(REPEATED, layer=layer, head=head)
     assert said in role_note(config, None) and ("has the role" in role_note(config, None)) is ("only" not in said)
+
+
+def test_one_watches_induction_heads_appear_at_the_step_beside_the_map():
+    test = run(PAGE, LAYERED.begins)
+    test.button(key="emerge").click().run()
+    assert not test.exception and link(test)["source"] == "trained:induction"
+    before, after = 160, 200  # of the recorded steps
+    slider = test.main.select_slider(key="training_step")
+    assert slider.value == before == int(link(test)["training_step"])
+    assert text.MOVE_STEP.format(what=text.INDUCTION_APPEARS, before=before, after=after) in words(test)
+    assert "training_step" not in [each.key for each in test.sidebar.select_slider]
+    for step, is_high in ((before, False), (after, True)):
+        test.select_slider(key="training_step").set_value(step).run()
+        assert (max(tables(test)[0]["value"]) > maps.HIGH) == is_high
+        assert ("act as induction heads here" in words(test)) == is_high
+
+
+def test_no_step_is_named_at_which_heads_appear_if_none_does():
+    steps = {task: maps.steps_of_appearance(Config.of(f"trained:{task}", layer_map="first")) for task in TASKS}
+    assert steps == dict.fromkeys(TASKS)
+    assert maps.steps_of_appearance(Config.of(STREET)) is None, "it has one step"
+
+
+def test_the_sidebar_is_drawn_again_at_another_step_of_a_training():
+    looks = [LAYERED.look(Config.of("trained:induction", training_step=step)) for step in (160, 200)]
+    assert looks[0] != looks[1], "it says the step"

@@ -5,7 +5,7 @@ The keys of the widgets are the names of the knobs; the session seeds and reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -38,7 +38,8 @@ from attention.ui.text import controls as text
 
 LEADING = ("tokens", "heads", "d_model", "mask", "span", "scale")
 SIZES = ("tokens", "heads", "d_model")
-ORIGIN = ("source", "layer", "training_step")
+STEP = "training_step"
+ORIGIN = ("source", "layer", STEP)
 FIRST = (*LEADING, *ORIGIN)  # at first sight; the span, the layer and the training step only where there are any
 RULES = {
     "mask": MASKS,
@@ -51,7 +52,7 @@ RULES = {
     "input": INPUTS,
 }
 MADE = ("input", "projections", "seed")
-BEFORE = ("source", "layer", "training_step", *MADE)  # the input, before mask and scale act on it
+BEFORE = (*ORIGIN, *MADE)  # the input, before mask and scale act on it
 ROUND = {  # stops of sliders whose ranges are wide
     "rotary_base": (100.0, 1_000.0, 10_000.0, 100_000.0, 500_000.0, 1_000_000.0, 10_000_000.0),
     "rotary_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0),
@@ -68,10 +69,18 @@ NAMES = frozenset((*FIRST, *MORE, "second", *ADVANCED))  # every knob with a wid
 
 
 def draw(
-    config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST, ignored: Ignored = lambda config: {}
+    config: Config,
+    stops: Stops,
+    change: Change,
+    first: Sequence[str] = FIRST,
+    ignored: Ignored = lambda config: {},
+    on_page: Collection[str] = (),
 ) -> None:
-    """Draws every control with its callback for changes: the `first` ones, the others in an expander, `ignored` ones disabled."""
-    off, rest = ignored(config), [name for name in (*FIRST, *MORE) if name not in first]
+    """Draws every control with its callback for changes: the `first` ones, the others in an expander, `ignored` ones disabled.
+
+    Those `on_page` are left out: the view of the page draws them.
+    """
+    off, rest = ignored(config), [name for name in (*FIRST, *MORE) if name not in {*first, *on_page}]
     if config.source != GENERATED:
         st.caption(_fixed_sizes(config))
         st.button(
@@ -119,7 +128,8 @@ def look(config: Config) -> tuple[Any, ...]:
     off = tuple(shows(config, name) and why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
     own = own_mask_label(config)
-    return *source, *sizes, own, _span_help(config), _beyond(config), _joined_masks(config), off
+    said = provenance.full_text(config)  # of a training, with the step
+    return *source, *sizes, own, said, _span_help(config), _beyond(config), _joined_masks(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change, off: tuple[str, str] | None = None) -> None:
@@ -249,7 +259,7 @@ def _layer(config: Config, change: Change) -> None:
 
 def _training_step(config: Config, change: Change) -> None:
     if len(steps := training_steps(config.source)) > 1:
-        knobs.stops("training_step", config, steps, format_func="{:,}".format, on_change=change)
+        knobs.stops(STEP, config, steps, format_func="{:,}".format, on_change=change)
 
 
 def _seed(config: Config, change: Change) -> None:
@@ -280,7 +290,7 @@ SPECIAL = {
     "mask": _mask,
     "combine": _combine,
     "layer": _layer,
-    "training_step": _training_step,
+    STEP: _training_step,
     "seed": _seed,
     "kv_heads": _kv_heads,
     "positions": _positions,
@@ -331,4 +341,9 @@ MIXED = Config(tokens=4, heads=2, d_model=4, projections="independent", seed=6) 
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True, example_views=frozenset({"step"}))
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
 _FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
-LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})
+LAYERED = replace(
+    PICTURE,
+    draw=partial(draw, first=[name for name in FIRST if name != STEP], on_page={STEP}),
+    names=NAMES - {STEP},
+    begins=_FIRST_HEAD if _REAL else {},
+)

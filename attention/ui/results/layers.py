@@ -77,8 +77,13 @@ def last_step(config: Config, found: Mapping[int, Layer]) -> tuple[Config, Mappi
     step = training_steps(config.source)[-1]
     if config.training_step == step:
         return config, found
+    return replace(config, training_step=step), at_step(config, step)
+
+
+def at_step(config: Config, step: int) -> dict[int, Layer]:
+    """The layers of the source of a config after a step of its training, which take milliseconds."""
     config = replace(config, training_step=step)
-    return config, {each.layer: _layer.begin(each).result() for each in _each(config)}
+    return {each.layer: _layer.begin(each).result() for each in _each(config)}
 
 
 def compared_layers(config: Config) -> tuple[int, ...]:

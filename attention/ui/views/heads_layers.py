@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from itertools import pairwise
 from math import isfinite, log
 from typing import Any, NamedTuple
 
@@ -310,6 +311,20 @@ def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) ->
         if role and role.shows and "," not in role.name
     }
     return {cell: name for cell, name in named.items() if name}
+
+
+def steps_of_appearance(config: Config) -> tuple[int, int] | None:
+    """The last recorded training step at which no head is high on the weight that the map shows, and the step after it.
+
+    None if no head is high after the last step, or if some head is at each.
+    """
+    found = {step: results.layers.at_step(config, step) for step in training_steps(config.source)}
+    last = [*found.values()][-1]
+    name = number(config, last)
+    if not is_weight(config, last):
+        return None
+    low = [step for step, each in found.items() if not high_layers(name, each)]
+    return next((pair for pair in pairwise(found) if low and pair[0] == low[-1]), None)
 
 
 def high_layers(name: str, found: Mapping[int, Layer]) -> list[int]:

@@ -16,13 +16,13 @@ from attention.charts.layers import Room
 from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
-from attention.fitting import layers
-from attention.knobs import GENERATED, LAST_QUERY
+from attention.fitting import layers, training_steps
+from attention.knobs import DEFAULTS, GENERATED, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
-from attention.ui.controls import knobs
+from attention.ui.controls import knobs, picture
 from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape, join_words
 from attention.ui.results.layers import Layer
@@ -76,6 +76,8 @@ def view(config: Config) -> None:
     pair, counted_by = None, ""
     if not (before or unsaid):
         pair, counted_by = copies.example_or_largest(config.truncated, maps.number(config, found))
+    if not alone:
+        _training_step(config, found)
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
@@ -113,6 +115,21 @@ def view(config: Config) -> None:
             _focus(config, found, pair, counted_by)
         terms.draw("layers")
     browser_yield.yield_to_browser()
+
+
+def _training_step(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws the training step of the shown heads, if they have several, and between which two of them some become high."""
+    setting = page.setting()
+    if len(training_steps(setting.source)) == 1:
+        return
+    left, right = st.columns(COLUMNS, gap="medium", vertical_alignment="center")
+    with left:
+        picture.widget(picture.STEP, setting, {}, page.change)
+    if not questions.unsaid(config) and (steps := maps.steps_of_appearance(config)):
+        name = maps.number(config, found)
+        acts = name == "induction" and maps.tells_of_copies(name, *results.layers.last_step(config, found))
+        what = text.INDUCTION_APPEARS if acts else text.HIGH_APPEARS
+        right.markdown(text.MOVE_STEP.format(what=what, before=steps[0], after=steps[1]))
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
@@ -223,9 +240,13 @@ def _order_of_layers(config: Config, found: Mapping[int, Layer], pair: Copy | La
     with st.container(horizontal=True, gap="small"):
         st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
         if config.source != EMERGES:
-            st.button(
-                text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=page.change, kwargs={"source": EMERGES}
-            )
+            st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge)
+
+
+def _watch_emerge() -> None:
+    """Shows the training at the last step without an induction head."""
+    steps = maps.steps_of_appearance(Config.of(EMERGES))
+    page.change(source=EMERGES, layer_map=DEFAULTS["layer_map"], **({"training_step": steps[0]} if steps else {}))
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
