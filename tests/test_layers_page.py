@@ -70,6 +70,11 @@ def selected_head(test: AppTest) -> dict:
     return json.loads(head.bytes[4 : 4 + length])
 
 
+def helps(test: AppTest) -> str:
+    """The help of the captions."""
+    return " ".join(each.help for each in test.caption)
+
+
 def words(test: AppTest) -> str:
     """What is written on the page, and on hover over it."""
     return " ".join(f"{each.value} {each.proto.help}".replace("\\", "") for each in test.markdown)
@@ -232,16 +237,16 @@ def test_heads_that_stand_out_are_named():
     )
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
-    (said,) = [
-        each for each in test.caption if each.value.startswith("Colour: mean weight on what followed an earlier copy")
-    ]
+    (said,) = [each for each in test.caption if each.value.startswith("Words in cells")]
     assert said.help.endswith(text.RECORDED)
     assert "over queries that have one" in said.help
     assert "Rows: the 6 layers that are recorded" in said.help
-    assert said.value.endswith(
-        " Rows: 6 of 30 layers, chosen for heads with a clear role; double lines: others between. "
-        "Bold: over 50%, as the headline counts. Words: what heads under 10% do instead (prev = the token before, first = the "
-        "first token, self = itself, near = within 5 tokens). Blank: no single pattern."
+    assert "Rows: 6 of 30 layers, chosen for heads with a clear role; double lines: others between." in said.help
+    assert said.help.startswith("Bold: over 50%, as the headline counts. Blank: no single pattern.")
+    assert "The colour is the mean weight on what followed an earlier copy of the token, for the 50 tokens" in said.help
+    assert said.value == (
+        "Words in cells under 10%: prev = the token before, first = the first token, self = itself, near = within 5 tokens. "
+        "Colour: weight on what followed an earlier copy of the token (uniform weights: 2.9%)."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -663,9 +668,9 @@ def test_a_mask_that_hides_the_first_token_is_said_beside_the_weight_on_it():
     )
     assert "tokens that see it" not in words(run(PAGE, link))
     masked = run(PAGE, link | {"mask": "window", "span": "4", "layer": "18", "head": "8"})
-    assert "mean weight on the first token, for the 4 of 76 tokens that see it (uniform weights: 52.1%). " in captions(
-        masked
-    )
+    assert "Colour: weight on the first token (uniform weights: 52.1%)." in captions(masked)
+    (about,) = [each.help for each in masked.caption if "(uniform weights: 52.1%)" in each.value]
+    assert "The colour is the mean weight on the first token, for the 4 of 76 tokens that see it." in about
     (means,) = [each.help for each in masked.markdown if "Means of this head" in each.help]
     assert "on the first token: the 4 of 76 queries that see it" in means.replace("\\", "")
     assert "all queries but the first" in means and "copy" not in means, "no query sees what followed an earlier copy"
@@ -991,11 +996,13 @@ def test_no_number_of_a_map_has_a_percent_sign_as_the_key_or_the_title_has_it():
 def test_the_caption_says_which_cells_have_no_number():
     config, one = Config.of(STREET, layer_map="first"), layers_sentences.cells_sentence
     found = results.layers.layers(config)
-    low = {0: SimpleNamespace(numbers={"first": [0.01, 0.24]}, roles=[None] * 2)}
-    assert one(config, low, ROOM) == "Blank: under 2.5%.", "a tenth of the end of the colours"
-    meant = "self = itself, near = within 5 tokens"
-    assert one(config, found, ROOM) == f"Words: what heads under 10% do instead ({meant}). Blank: no single pattern."
-    assert any(0 < value < 0.1 for value in numbers("first", config))
+    low = {0: SimpleNamespace(numbers={"even": [0.01, 0.24]}, roles=[None] * 2)}
+    assert one(replace(config, layer_map="even"), low, ROOM) == "Blank: under 2.5%.", (
+        "a tenth of the end of the colours"
+    )
+    meant = "prev = the token before, self = itself, near = within 5 tokens"
+    assert one(config, found, ROOM) == f"Words in cells under 33%: {meant}.", "1.4 times what uniform weights have"
+    assert any(0.1 < value < 0.33 for value in numbers("first", config))
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
     assert height(30, ROOM) == 390 and writes_numbers(30, 9, ROOM) and not writes_numbers(40, 9)
@@ -1014,6 +1021,27 @@ def test_auto_prefers_a_pattern_that_not_most_heads_follow():
     assert maps._patterns_of_heads(config, found) == ["previous", "first"]
     numbers["previous"] = [0.4, 0.1, 0.1]
     assert maps._patterns_of_heads(config, found) == ["first"]
+
+
+@pytest.mark.parametrize("source", [REPEATED, STREET, "recorded:minilm-street", "trained:induction"])
+@pytest.mark.parametrize("name", maps.PATTERNS)
+def test_no_share_that_is_small_by_chance_is_written_and_that_of_a_head_that_is_counted_is(source, name):
+    config = Config.of(source, layer_map=name)
+    held = maps.cells(name, results.layers.layers(config))
+    uniform, limit = maps.uniform_weight(name, config), maps.least_written(name, config, held)
+    assert limit >= min(1.4 * uniform, maps.HIGH) and 0.1 * maps.ends(name, config, held)[1] <= limit
+    assert limit <= max(maps.HIGH, 0.1), "a head that is high has its number"
+
+
+def test_the_chart_and_the_caption_have_one_limit_and_a_cell_with_a_word_says_what_it_means():
+    test = run(PAGE, {"source": STREET, "layer_map": "first"})
+    spec = test.get("vega_lite_chart")[0].proto.spec
+    assert "datum.value >= 0.33" in spec and "datum.role && datum.value < 0.33" in spec
+    assert "Words in cells under 33%:" in captions(test) and text.LIMIT.format(ratio=1.4) in helps(test)
+    cells = tables(test)[0]
+    said = {(cells["layer"][at], cells["head"][at]): says for at, says in enumerate(cells["says"])}
+    assert said[1, 2] == "Layer 1, head 2: the token before · first token 11.9%", "it has the word “prev”"
+    assert said[18, 3].startswith("Layer 18, head 3: 8"), "it has a number"
 
 
 def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():
@@ -1061,7 +1089,7 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
 def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows():
     sort = run(PAGE, {"source": "trained:sort", "layer_map": "first"})
     assert sort.button(key="higher").label == "Show “largest weight” instead"
-    assert text.BOLD in captions(sort)
+    assert text.BOLD not in helps(sort), "the highest is small by chance, too: it is not written"
     sort.button(key="higher").click().run()
     assert "rows from → on attend most to the number that comes next" in words(sort) and not sort.exception
     assert not [each for each in sort.button if each.key == "higher"]
@@ -1091,8 +1119,10 @@ def test_bold_numbers_are_those_of_the_heads_that_the_headline_counts():
         test = run(PAGE, {"source": REPEATED} | chosen)
         cells = tables(test)[0]
         assert cells["strong"] == [value > maps.HIGH for value in cells["value"]] and any(cells["strong"])
-        assert f" {sum(cells['strong'])} of these 54 heads" in f" {words(test)}" and text.COUNTED_BOLD in captions(test)
-    spread = tables(run(PAGE, {"source": REPEATED, "layer_map": "entropy"}))[0]
+        assert f" {sum(cells['strong'])} of these 54 heads" in f" {words(test)}" and text.COUNTED_BOLD in helps(test)
+    spread = run(PAGE, {"source": REPEATED, "layer_map": "entropy"})
+    assert text.BOLD in helps(spread)
+    spread = tables(spread)[0]
     assert spread["strong"] == [value == max(spread["value"]) for value in spread["value"]]
 
 

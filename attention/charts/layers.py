@@ -37,7 +37,7 @@ USUAL = Room()
 
 PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the map and its colours
 CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
-FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
+FAINT = 0.1  # of the end of the scale: smaller shares are never written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 KEY, PERCENT_KEY = ".3~r", ".3~%"  # formats of the key to colours
 PALE = 0.9  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
@@ -59,12 +59,13 @@ def numbers(
     percent: bool = False,
     room: Room = USUAL,
     title: str = "",
+    limit: float = FAINT,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
     Colours go from one of the `ends` to the other; numbers have `digits` decimals, and are bold in heads that the column `strong`
-    marks, paler in others. In `percent`, the table has a column `short`, the text in the cells without its sign, of which small
-    shares have none: those cells have the short word of the column `role`, if there is one. `says`: the tooltips, of
+    marks, paler in others. In `percent`, the table has a column `short`, the text in the cells without its sign, of which shares
+    below the `limit` have none: those cells have the short word of the column `role`, if there is one. `says`: the tooltips, of
     one line, as they cover other cells. The selected cell has a frame.
     `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
@@ -89,7 +90,7 @@ def numbers(
         .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
         .add_params(_cell_selection())
     )
-    named = alt.Chart().transform_filter(f"datum.value >= {FAINT * top}") if percent else alt.Chart()
+    named = alt.Chart().transform_filter(f"datum.value >= {limit}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
         fontWeight=alt.ExprRef("datum.strong ? 'bold' : 'normal'"),
@@ -104,7 +105,7 @@ def numbers(
     more = _breaks(layers)
     if percent:
         words = words.transform_calculate(written="replace(datum.short, '%', '')")
-        roles = alt.Chart().transform_filter(f"datum.role && datum.value < {FAINT * top}")
+        roles = alt.Chart().transform_filter(f"datum.role && datum.value < {limit}")
         shown = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
         look = roles.mark_text(fontSize=shown, color="currentColor", opacity=PALE, aria=False)
         more = [look.encode(x=x, y=y, text="role:N"), *more]

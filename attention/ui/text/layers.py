@@ -144,16 +144,20 @@ GAPS = "Double lines: layers in between are not shown."
 ROWS_CHOSEN = "Rows: {count} of {depth} layers, chosen for heads with a clear role; double lines: others between."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
+ROLE_VALUE = "{role} · {statistic} {value}"  # of a cell that has the word of a role
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
 SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}{meaning}."
-STATISTIC_OF_WEIGHT = "Colour: mean weight on {keys}{where}{uniform}."
+STATISTIC_OF_WEIGHT = "Colour: weight on {keys}{uniform}."
 UNIFORM = " (uniform weights: {share})"
+MEAN_OVER = "The colour is the mean weight on {keys}{where}."
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
-CELLS_ROLES = "Words: what heads under {limit} do instead ({roles}). Blank: no single pattern."
+CELLS_ROLES = "Words in cells under {limit}: {roles}."
+CELLS_ROLES_BLANK = "Blank: no single pattern."
+LIMIT = "Shares below {ratio:g} times those of uniform weights have no number: they can be by chance."
 SHORT_ROLES = {  # by the first word of the name of a role, in the order in which they are listed: a word and its meaning
     "one": ("prev", "the token before"),
     "next": ("next", "the token after"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import pairwise
-from math import isfinite, log
+from math import ceil, isfinite, log
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -60,7 +60,7 @@ class Values(NamedTuple):
     """What a map of layers and heads shows: a number of each head, what it is, the ends of its scale and how it is written.
 
     `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest. `roles`:
-    short names of roles, for heads whose number is too small to be written.
+    short names of roles, for heads whose number is too small to be written: a share below the `limit`.
     """
 
     cells: Cells
@@ -71,6 +71,7 @@ class Values(NamedTuple):
     title: str = ""
     bold: Collection[tuple[int, int]] | None = None
     roles: Mapping[tuple[int, int], str] = {}
+    limit: float = chart.FAINT
 
 
 class Behaviour(NamedTuple):
@@ -219,6 +220,17 @@ def ends(name: str, config: Config, held: Cells) -> tuple[float, float]:
     return 0.0, max(top(EVERY[name], config.tokens), *held.values(), 0.0)
 
 
+def least_written(name: str, config: Config, held: Cells) -> float:
+    """The share from which on a map writes it in a cell: smaller ones are far from the end of the colours, or as by chance.
+
+    In whole percent, but for the first reason; heads that are high have their numbers in the shortest text, too.
+    """
+    faint = chart.FAINT * ends(name, config, held)[1]
+    if name not in text.KEYS or not is_share(name, config):
+        return faint
+    return max(faint, min(HIGH, ceil(100 * BEYOND * uniform_weight(name, config.truncated)) / 100))
+
+
 def spans_values(name: str, config: Config) -> bool:
     """Whether the colours span the values of the heads."""
     return bool(EVERY[name].unit) and not _has_steps(config)
@@ -265,33 +277,48 @@ def draw_map(
     described = EVERY[name]
     percent = is_share(name, config)
     bold = counted_heads(config, found) or None
-    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold, roles)
+    limit = least_written(name, config, held)
+    values = Values(
+        held, described.label, ends(name, config, held), digits(described), percent, title, bold, roles, limit
+    )
     draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, ends, decimals, percent, title, bold, roles = values
+    cells, label, ends, decimals, percent, title, bold, roles, limit = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value) for value in cells.values()]
         table["role"] = [roles.get(cell, "") for cell in cells]
+    said = {cell: roles[cell] for cell, value in cells.items() if value < limit and cell in roles}
     strong = {max(cells, key=cells.__getitem__)} if bold is None else bold
     table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean
-    table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
+    table["says"] = [
+        cell_text(config, cell, role_value_text(said.get(cell, ""), label, written(value)), cell in (off or ()))
+        for cell, value in cells.items()
+    ]
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(layers(config.source), config.heads, label, ends, decimals, switches, percent, room, title),
+        chart.numbers(
+            layers(config.source), config.heads, label, ends, decimals, switches, percent, room, title, limit
+        ),
         key="layers",
         width="stretch",
         on_select=on_click,
         selection_mode=chart.CELL,
         alt=heads.MAP_ALT.format(statistic=label.lower()),
     )
+
+
+def role_value_text(word: str, label: str, value: str) -> str:
+    """The value of a cell, after the meaning of its `word`, if it has one, and then after the label of the statistic."""
+    meanings = dict(text.SHORT_ROLES.values())
+    return text.ROLE_VALUE.format(role=meanings[word], statistic=label.lower(), value=value) if word else value
 
 
 def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, int]]:

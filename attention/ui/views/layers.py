@@ -95,14 +95,14 @@ def view(config: Config) -> None:
             if alone or not maps.absent(config, found):
                 roles = maps.short_roles(config, found, ROOM)
                 maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS, roles)
-            if not (alone or unsaid):
-                _order_of_layers(config, found, pair)
-            said = layers_sentences.statistic_caption(config, found)
+            if said := layers_sentences.statistic_caption(config, found):
+                said = f"{layers_sentences.cells_sentence(config, found, ROOM)} {said}".lstrip()
         if said:
-            counted = "" if before or unsaid else layers_sentences.bold_sentence(config, found, ROOM)
-            told = "" if before else layers_sentences.cells_sentence(config, found, ROOM)
-            said = " ".join(filter(None, (said, layers_sentences.gaps_sentence(config), counted, told)))
-            st.caption(said, help=layers_sentences.caption_help(config, found))
+            counted = [] if before or unsaid else [layers_sentences.bold_sentence(config, found, ROOM)]
+            blank = [] if before else layers_sentences.blank_sentences(config, found, ROOM)
+            st.caption(said, help=layers_sentences.caption_help(config, found, counted + blank))
+        if not (before or alone or unsaid):
+            _order_of_layers(config, found, pair)
         if not alone:
             _offer_higher(config, found)
             if len(layers(config.source)) == 1:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from attention.analysis.head_kinds import BEYOND
 from attention.analysis.head_numbers import EVERY, pairs_of
 from attention.charts.layers import FAINT, Room, left_out, writes_numbers
 from attention.codec import CONFIGS
@@ -232,17 +233,25 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
         uniform = (
             text.UNIFORM.format(share=format_percent(maps.uniform_weight(name, config.truncated))) if known else ""
         )
-        where = _where(name, config).rstrip(",")
-        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], where=where, uniform=uniform)
+        return text.STATISTIC_OF_WEIGHT.format(keys=text.KEYS[name], uniform=uniform)
     meaning = f" ({text.MEANINGS[name]})" if name in text.MEANINGS else ""
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()), meaning=meaning)
     return f"{said} {text.COLOURS_SPAN}" if maps.spans_values(name, config) else said
 
 
-def caption_help(config: Config, found: Mapping[int, Layer]) -> str:
-    """The help of that caption: the formula, whether case counts, and which layers there are."""
-    formula, case = maps.formula(maps.number(config, found)), case_sentence(config, found)
-    parts = formula, case, rows_sentence(config), recorded_sentence(config)
+def caption_help(config: Config, found: Mapping[int, Layer], more: Sequence[str] = ()) -> str:
+    """The help of that caption: `more` of its cells, the formula, over what the mean is, and which layers there are."""
+    name = maps.number(config, found)
+    mean = maps.is_weight(config, found) and bool(where := _where(name, config).rstrip(","))
+    parts = (
+        *more,
+        maps.formula(name),
+        text.MEAN_OVER.format(keys=text.KEYS[name], where=where) if mean else "",
+        case_sentence(config, found),
+        gaps_sentence(config),
+        rows_sentence(config),
+        recorded_sentence(config),
+    )
     return " ".join(filter(None, parts))
 
 
@@ -251,18 +260,21 @@ def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str
     written = writes_numbers(len(layers(config.source)), config.heads, room)
     if maps.counted_heads(config, found):
         return text.COUNTED_BOLD if written else text.COUNTED
-    return text.BOLD if written else ""
+    name = maps.number(config, found)
+    held = maps.cells(name, found)
+    is_blank = maps.is_share(name, config) and max(held.values(), default=0.0) < maps.least_written(name, config, held)
+    return text.BOLD if written and not is_blank else ""
 
 
 def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
-    """Which cells of the map have no number, if any, and what their words are; "" if there is no map."""
+    """What the words in cells mean, or which cells have no number, if any; "" if there is no map."""
     name = maps.number(config, found)
     held = maps.cells(name, found)
     if not held or maps.absent(config, found):
         return ""
     if not writes_numbers(len(layers(config.source)), config.heads, room):
         return text.CELLS_POINT
-    limit = FAINT * maps.ends(name, config, held)[1]
+    limit = maps.least_written(name, config, held)
     blank = {cell for cell, value in held.items() if value < limit}
     if not blank or not maps.is_share(name, config):
         return ""
@@ -272,6 +284,17 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
     roles = ", ".join(text.SHORT_MEANING.format(name=name, meaning=said) for name, said in meanings if name in used)
     template = text.CELLS_ROLES if roles else text.CELLS_BLANK
     return template.format(limit=f"{100 * limit:g}%", roles=roles)
+
+
+def blank_sentences(config: Config, found: Mapping[int, Layer], room: Room) -> list[str]:
+    """Which cells are blank although others have words, and why small shares have no number, if chance is the reason."""
+    name = maps.number(config, found)
+    held = maps.cells(name, found)
+    if not held or not maps.is_weight(config, found) or not cells_sentence(config, found, room):
+        return []
+    has_words = bool(maps.short_roles(config, found, room))
+    by_chance = maps.least_written(name, config, held) > FAINT * maps.ends(name, config, held)[1]
+    return [text.CELLS_ROLES_BLANK] * has_words + [text.LIMIT.format(ratio=BEYOND)] * by_chance
 
 
 def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
