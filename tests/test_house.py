@@ -8,7 +8,7 @@ import importlib.util
 import re
 import sys
 import tomllib
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +61,16 @@ def test_the_number_of_a_head_can_be_read_on_the_strongest_colour_of_a_map(name)
     behind = bytes.fromhex(colors["backgroundColor"][1:])
     cell = [round(alpha * one + (1 - alpha) * two) for one, two in zip(theme.OLIVE, behind, strict=True)]
     assert contrast(colors["textColor"], f"#{bytes(cell).hex()}") >= 4.5
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_ends_and_the_middle_of_the_colours_of_heads_differ_clearly(name):
+    behind = bytes.fromhex(SETTINGS["theme"][name]["backgroundColor"][1:])
+    mixed = [
+        bytes(round(alpha * one + (1 - alpha) * two) for one, two in zip(theme.OLIVE, behind, strict=True))
+        for alpha in theme.OPACITIES
+    ]
+    assert min(contrast(f"#{one.hex()}", f"#{two.hex()}") for one, two in pairwise(mixed)) >= 1.5
 
 
 def test_charts_have_the_colours_of_the_heads_and_of_the_weights():

@@ -871,6 +871,15 @@ def test_the_table_begins_with_the_heads_that_have_the_largest_values_of_the_map
         assert table["holds"][at] == [*found].index(layer) * 9 + head
 
 
+def test_the_table_has_each_share_once_and_no_column_without_a_number():
+    found = results.layers.layers(Config.of(REPEATED))
+    table = layers_table.columns(found, ["induction"], [None] * 54, "induction", {"induction"})
+    assert [*table] == ["layer", "head", "induction", "does"], "no head has its role on other texts"
+    assert "%" not in " ".join(table["does"]) and "on average" not in " ".join(table["does"])
+    assert table["does"][0] == ("attends to what followed an earlier copy of the token, where there is one (induction)")
+    assert "attends from each token to itself and one token back, where there is one" in table["does"]
+
+
 def test_the_table_says_what_the_headline_says_of_heads_without_a_role():
     config = Config.of("trained:reverse")
     found = results.layers.layers(config)
@@ -880,7 +889,7 @@ def test_the_table_says_what_the_headline_says_of_heads_without_a_role():
     for head, does in zip(table["head"], table["does"], strict=True):
         value = found[0].numbers[name][head]
         assert does == (
-            f"{format_percent(value)} of its weight on {text.KEYS[name]}, where there is one"
+            f"puts over half of its weight on {text.KEYS[name]}, where there is one"
             if value > maps.HIGH
             else text.NO_ROLE_NAME
         )

@@ -54,9 +54,9 @@ OLIVE, STEEL = (90, 132, 18), (95, 125, 149)  # as far from white as from the da
 STRONGEST = 0.75  # opacity of the largest difference, on which the text of the page can be read in either theme
 OPACITIES = (
     0,
-    0.3,
+    0.4,
     0.84,
-)  # of head statistics at zero, in the middle and at the end of the scale: 60% and 90% differ clearly
+)  # of head statistics at zero, in the middle and at the end of the scale: these differ clearly on a dark page, too
 NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in OPACITIES)
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
 INFLUENCE = {  # of one hue, unlike that of weights; the smallest is no background, which zeros have

@@ -11,8 +11,8 @@ NAMED = "{name}\non {many} of {texts} short texts"  # the first line is shown, b
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
 HOLDS_ON = "Same role"
 HOLDS_ON_HELP = (
-    "On how many of {texts} short texts the head has the role that it has here, alone or with another. –: no role here, or "
-    "induction, which few of these texts can show."
+    "On how many of {texts} short texts the head has the role that it has here, alone or with another. –: it has no role "
+    "here, or it is an induction head, which few of these texts can show, as little in them occurs again."
 )
 ONE_TEXT = "This is one text: on others the head may do something else."
 

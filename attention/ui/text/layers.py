@@ -215,7 +215,7 @@ TOO_SHORT = "has no role here: in a text of {count} {unit}s, patterns cannot be 
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
 NO_ROLE = "follows no single pattern here: no kind of token clearly gets most of its weight."
 NO_ROLE_NAME = "no single pattern"
-MOSTLY = "{weight} of its weight on {keys}, where there is one"  # of a head without a role
+MOSTLY = "puts over half of its weight on {keys}, where there is one"  # of a head without a role
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
@@ -297,9 +297,9 @@ TWO_ALT = "Points by head: {upwards} against {across}"
 
 # The table and the file.
 TABLE = "Table of all heads"
-MEAN_WEIGHT = " of its weight on average."  # is in the title of the column instead
+MEAN_WEIGHT = " of its weight on average."  # the end of the sentence of a role
 NOT_COUNTED = "–"  # in place of a missing number
-COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does, with its mean weight"}
+COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does"}
 DOWNLOADS = "Downloads"
 SAVE = "Save map of layers"
 NO_MAP = "There is no map to save: no query has a visible key."

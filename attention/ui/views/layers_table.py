@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from functools import partial
 from math import inf
@@ -33,6 +34,9 @@ from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
 WIDE, COUNT = 600, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
+SHARES = re.compile(
+    r": [a-z ]*[\d.]+% of its weight on average| \([a-z ]*[\d.]+%[^)]*\)( on average)?"
+)  # in what a role says
 FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
@@ -77,18 +81,21 @@ def columns(
     }
     told |= {first: values[first]} if first in known else {}
     told["does"] = [_does(found[layer], head, first) for layer, head in heads]
-    if holds:
+    if any(count is not None for count in holds):
         told["holds"] = holds
     return told | values
 
 
 def _does(layer: Layer, head: int, first: str) -> str:
-    """What a head does: its role, or where over half of its weight goes by the statistic `first`, if it has none."""
+    """What a head does: its role, or where over half of its weight goes by the statistic `first`, if it has none.
+
+    Without its numbers, which are in columns of their own.
+    """
     if role := layer.roles[head]:
-        return role.says.removesuffix(text.MEAN_WEIGHT)
+        return SHARES.sub("", role.says).removesuffix(".")
     value = layer.numbers.get(first, [None] * (head + 1))[head]
     if first in text.KEYS and value is not None and value > maps.HIGH:
-        return text.MOSTLY.format(weight=format_percent(value), keys=text.KEYS[first])
+        return text.MOSTLY.format(keys=text.KEYS[first])
     return text.NO_ROLE_NAME
 
 
