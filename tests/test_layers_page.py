@@ -144,7 +144,7 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     test = run(PAGE, {"source": STREET}, OPEN)
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
-    assert query_without_edition(link(test)) == {"source": STREET, "across": "entropy", "upwards": "effective_keys"}
+    assert query_without_edition(link(test)) == {"source": STREET, "across": "previous", "upwards": "effective_keys"}
     (said,) = [each.help.replace("\\", "") for each in test.markdown if "Each dot is a head" in each.value]
     assert "exp(entropy)" in said and "Hill 1973" in said
     assert len(tables(run(PAGE, {"source": STREET, "upwards": "effective_keys"}))) == 2, (
@@ -159,10 +159,10 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
 @pytest.mark.parametrize(
     ("chosen", "axes"),
     [
-        ({"source": REPEATED}, ("entropy", "induction")),
+        ({"source": REPEATED}, ("previous", "induction")),
         ({"source": "recorded:minilm-street"}, ("entropy", "previous")),
-        ({"source": STREET, "layer_map": "entropy"}, ("first", "entropy")),
-        ({"source": STREET, "layer_map": "first"}, ("entropy", "first")),
+        ({"source": STREET, "layer_map": "entropy"}, ("previous", "entropy")),
+        ({"source": STREET, "layer_map": "first"}, ("previous", "first")),
         ({"source": STREET, "across": "first"}, ("first", "induction")),
         ({"source": STREET, "upwards": "first"}, ("previous", "first")),
     ],
@@ -178,13 +178,14 @@ def test_shares_end_at_100_percent_and_heads_that_the_headline_counts_have_names
     axis = head_points.data_axis("Previous token", [0.02, 0.99], head_points.NAME, percent=True)
     assert axis.top == pytest.approx(1 + head_points.MARGIN * 0.97) and axis.low < 0.02, "no point is on an edge"
     assert head_points.data_axis("Distance", [0.02, 0.99], head_points.NAME).top > 1
-    _, compared, _ = tables(run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}, OPEN))
+    entropy = {"across": "entropy", "upwards": "induction"}  # by which they have room
+    _, compared, _ = tables(run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"} | entropy, OPEN))
     high = [at for at, value in enumerate(compared["y"]) if value > 0.5]
     assert len(high) == 5 and all(compared["named"][at] and compared["room"][at] <= 500 for at in high)
 
 
 def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_both():
-    test = run(PAGE, {"source": REPEATED, "across": "previous", "upwards": "induction"}, OPEN)
+    test = run(PAGE, {"source": REPEATED}, OPEN)
     _, compared, _ = tables(test)
     pairs = list(zip(compared["x"], compared["y"], strict=True))
     across, upwards = sum(x > 0.5 for x, _ in pairs), sum(y > 0.5 for _, y in pairs)
@@ -1155,7 +1156,8 @@ def test_each_statistic_of_whole_rows_has_its_own_sentence_above_the_map():
 
 
 def test_both_comparisons_of_heads_begin_with_a_finding():
-    test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"}, OPEN)
+    axes = {"across": "entropy", "upwards": "induction"}
+    test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"} | axes, OPEN)
     entropy = numbers("entropy", Config.of(REPEATED))
     rank = 1 + sum(value > entropy[5 * 9 + 6] for value in entropy)
     said = "Layer 18, head 6 has the highest value of “induction” among these 54 heads (from 6 of 30 layers): 89.6%."

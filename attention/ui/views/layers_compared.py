@@ -41,7 +41,11 @@ BOTH = {
     "upwards": "entropy",
 }  # the knobs, and their values if the chosen statistic does not apply, as to a picture's patches
 EARLIER = {"across": "previous", "upwards": "induction"}  # in a link that names one axis, the other is what it then was
-SPREADS = "entropy", "first"  # the x axis at first: the first of these unless the y axis has or resembles it
+SPREADS = (
+    "previous",
+    "entropy",
+    "first",
+)  # the x axis at first: the first of these unless the y axis has or resembles it
 FOLD = "two statistics"  # the key of the expander
 FEW = 150  # heads up to which all points have names if there is room
 Found = Mapping[int, Layer]
@@ -143,8 +147,9 @@ def _with_axes(config: Config, found: Found) -> Config:
     if given:
         return replace(config, **(EARLIER | given))
     shown, there = maps.number(config, found), _metric_options(config)
-    is_spread = shown in text.GROUPS["Spread"]
-    across = next(name for name in (*SPREADS[is_spread:], *there) if name in there and name != shown)
+    alike = text.GROUPS["Spread"] if shown in text.GROUPS["Spread"] else ()
+    spreads = [name for name in SPREADS if name not in alike]
+    across = next(name for name in (*spreads, *there) if name in there and name != shown)
     return replace(config, across=across, upwards=shown)
 
 
