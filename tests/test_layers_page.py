@@ -6,7 +6,9 @@ import io
 import json
 import math
 import re
+import shutil
 import struct
+import subprocess
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import partial
@@ -22,7 +24,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
-from attention.analysis.repeats import Copy, Largest, count_after_copies, largest_weight, strongest_copy
+from attention.analysis.repeats import Copy, Largest, count_after_copies, largest_weight, repeat_starts, strongest_copy
 from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
 from attention.charts.layers import USUAL, Room, height, writes_numbers
@@ -1228,3 +1230,38 @@ def test_no_step_is_named_at_which_heads_appear_if_none_does():
 def test_the_sidebar_is_drawn_again_at_another_step_of_a_training():
     looks = [LAYERED.look(Config.of("trained:induction", training_step=step)) for step in (160, 200)]
     assert looks[0] != looks[1], "it says the step"
+
+
+LABELS = """
+import { readFileSync } from "node:fs";
+import { spacedLabels } from "./large_head_marks.js";
+const { names, line, starts, pairs } = JSON.parse(readFileSync(0, "utf-8"));
+const drawn = (pair) => spacedLabels({ marks: { starts, pair }, query: 0 }, 0, names, line).map((label) => label.token);
+console.log(JSON.stringify(pairs.map(drawn)));
+"""
+
+
+def drawn_labels(texts: list[str], line: float, queries: list[int | None]) -> list[set[int]]:
+    """The tokens with a label on an axis of the selected head, with a frame in the row of each of these queries in turn."""
+    pairs = [None if query is None else [query, 0] for query in queries]
+    given = {"names": [*enumerate(texts)], "line": line, "starts": [0, *repeat_starts(texts)[1:]], "pairs": pairs}
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", LABELS],
+        input=json.dumps(given),
+        cwd=ROOT / "attention" / "components" / "browser",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [set(each) for each in json.loads(done.stdout)]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_labels_of_an_axis_are_those_of_its_text_whatever_is_framed_but_for_those_that_would_touch():
+    texts, line = trace(Config.of(REPEATED)).texts, 2.7
+    usual, *framed = drawn_labels(texts, line, [None, 3, 20, 38, 60])
+    assert {0, 26, 51} < usual and {at + 25 for at in usual if 1 < at < 26} <= usual, "the same words in each repeat"
+    for query, drawn in zip([3, 20, 38, 60], framed, strict=True):
+        assert drawn == {at for at in usual if abs(at - query) >= line} | {query}
+    short = ["[start]", *["The", " cat", " sat", "."] * 3]
+    assert drawn_labels(short, 0.5, [None, 7]) == [{*range(13)}] * 2, "there is room for each"

@@ -11,9 +11,9 @@ import { MASKED } from "./cells.js";
 const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the least side of a framed cell
 
 /**
- * Returns the labels of an axis: that of the framed or pointed pair or row, those of the starts of repeats, and of all others
- * every k-th, as far as they do not touch. Where a text repeats, the same words have labels in each repeat and on both axes,
- * counted from the framed query.
+ * Returns the labels of an axis: those of the starts of repeats and every k-th of all others, as far as they do not touch, which
+ * are the same for each head of a text; and that of the framed or pointed pair or row, in place of those that it would touch.
+ * Where a text repeats, the same words have labels in each repeat and on both axes.
  * @param {LargeData} data
  * @param {0 | 1} side
  * @param {[number, string][]} names
@@ -22,24 +22,21 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
  */
 export function spacedLabels({ marks, query }, side, names, line) {
   const asked = marks?.hides && side === 0 ? query : -1, pair = (marks?.pointed ?? marks?.pair)?.[side] ?? asked;
-  const anchor = marks?.pair?.[0] ?? asked, starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
+  const starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
   /** @type {Label[]} */
-  const kept = [];
-  const isFree = (/** @type {number} */ token) => kept.every((label) => Math.abs(label.token - token) >= line);
+  const ticks = [];
+  const isApart = (/** @type {number} */ one, /** @type {number} */ other) => Math.abs(one - other) >= line;
   const keep = (/** @type {Label["kind"]} */ kind, /** @type {(token: number, i: number) => boolean} */ wanted) =>
     names.forEach(([token, text], i) => {
-      if (wanted(token, i) && (kind === "pair" || isFree(token))) kept.push({ token, text, kind });
+      if (wanted(token, i) && ticks.every((tick) => isApart(tick.token, token))) ticks.push({ token, text, kind });
     });
-  keep("pair", (token) => token === pair);
   keep("start", (token) => starts.includes(token));
   const period = starts.length > 1 ? starts[1] - 1 : 0;  // a text repeats from token 1 on
   const inRepeat = (/** @type {number} */ token) => (token - 1) % period;
-  const isSame = (/** @type {number} */ token) => {
-    const place = inRepeat(token), isApart = place >= line && period - place >= line;  // from the starts of both repeats
-    return isApart && (place - (anchor > 0 ? inRepeat(anchor) : 0)) % every === 0;
-  };
-  keep("", (token, i) => (period ? isSame(token) : i % every === 0));
-  return kept;
+  keep("", (token, i) => (period ? isApart(inRepeat(token), period) && inRepeat(token) % every === 0 : i % every === 0));
+  /** @type {Label[]} */
+  const pairs = names.filter(([token]) => token === pair).map(([token, text]) => ({ token, text, kind: "pair" }));
+  return [...ticks.filter((tick) => pairs.every(({ token }) => isApart(tick.token, token))), ...pairs];
 }
 
 /**
