@@ -33,7 +33,7 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
-WIDE, COUNT = 600, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
+WIDE, COUNT = 540, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
 SHARES = re.compile(
     r": [a-z ]*[\d.]+% of its weight on average| \([a-z ]*[\d.]+%[^)]*\)( on average)?"
 )  # in what a role says
@@ -92,11 +92,17 @@ def _does(layer: Layer, head: int, first: str) -> str:
     Without its numbers, which are in columns of their own.
     """
     if role := layer.roles[head]:
-        return SHARES.sub("", role.says).removesuffix(".")
+        return SHARES.sub(_end_of_insertion, role.says).removesuffix(".")
     value = layer.numbers.get(first, [None] * (head + 1))[head]
     if first in text.KEYS and value is not None and value > maps.HIGH:
         return text.MOSTLY.format(keys=text.KEYS[first])
     return text.NO_ROLE_NAME
+
+
+def _end_of_insertion(share: re.Match[str]) -> str:
+    """A comma in place of a share between two kinds of keys if an insertion ends there."""
+    ends = "," in share.string[: share.start()] and share.string.startswith(" and ", share.end())
+    return "," if ends else ""
 
 
 def _value(value: float | None, is_share: bool) -> float | None:
