@@ -354,6 +354,21 @@ def test_of_several_ticked_values_the_break_even_draws_one_combination_and_says_
     assert "*Break-even* draws one mask and precision; the other charts compare several." in told
 
 
+def test_beside_a_break_even_only_values_are_offered_of_which_one_was_recorded(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    hint, every = "*Break-even* draws one mask and precision", ["float32", "bfloat16", "float16"]
+    test = run()
+    assert test.button_group(key="sweep_dtypes").options == ["float32", "bfloat16"] and hint in page_text(test)
+    test.segmented_control(key="timing_other_chart").set_value("time").run()
+    assert test.button_group(key="sweep_dtypes").options == every and hint not in page_text(test)
+    test = run({"v": "4", "dtypes": "float16"})
+    assert test.button_group(key="sweep_dtypes").options == every and hint not in page_text(test), "none was recorded"
+    test.button_group(key="sweep_dtypes").set_value(["float32", "float16"]).run()
+    assert test.button_group(key="sweep_dtypes").value == ["float32"] and hint in page_text(test)
+    assert test.segmented_control(key="timing_other_chart").value == "break-even" and not test.exception
+
+
 def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 
 from attention.timing import break_even
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, SIZES, TIMED, Timed, is_published
-from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.sweep import SWEEPS, Sweep, is_like
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -39,13 +40,14 @@ def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     if _is_published(sweep, bool(stops["recordings"])):
         _published(sweep, change)
         return
-    st.caption(text.SWEEP_ONE if _is_break_even(sweep) else text.SWEEP_ABOUT)
+    few = _few_options(sweep)
+    st.caption(text.SWEEP_ONE if few else text.SWEEP_ABOUT)
     for name in FIRST:
-        _widget(name, sweep, change)
+        _widget(name, sweep, change, few.get(name, ()))
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         for name in SWEEPS.knobs:
             if name not in FIRST:
-                _widget(name, sweep, change)
+                _widget(name, sweep, change, few.get(name, ()))
 
 
 def _published(timed: Timed, change: Change) -> None:
@@ -73,7 +75,7 @@ def look(sweep: Timed) -> tuple[Any, ...]:
         bool(sweep.tokens),
         _is_published(sweep, False),
         sweep.work,
-        _is_break_even(sweep),
+        _few_options(sweep),
         *options,
     )
 
@@ -87,9 +89,25 @@ def _is_break_even(sweep: Timed) -> bool:
     return sweep.chart == BREAK_EVEN or (sweep.picture == BREAK_EVEN and not sweep.has_own_sizes)
 
 
-def _widget(name: str, sweep: Sweep, change: Change) -> None:
+def _few_options(sweep: Timed) -> dict[str, list[Any]]:
+    """Beside a break-even, the values of a few that are ticked or have a recorded break-even; empty beside other charts."""
+    if not _draws_break_even(sweep):
+        return {}
+    every = results.timing.recorded_like(replace(sweep.sweep, **{name: SWEEPS.knobs[name].choices for name in FEW}))
+
+    def is_recorded(name: str, value: Any) -> bool:
+        one = replace(sweep.sweep, **{name: (value,)})
+        return bool(break_even.pair(timing for timing in every if is_like(timing, one)))
+
+    return {
+        name: [each for each in SWEEPS.knobs[name].choices if each in getattr(sweep, name) or is_recorded(name, each)]
+        for name in FEW
+    }
+
+
+def _widget(name: str, sweep: Sweep, change: Change, few: Sequence[Any] = ()) -> None:
     if name in FEW:
-        knobs.pills(name, sweep, on_change=change)
+        knobs.pills(name, sweep, few, on_change=change)
     elif name in SWEEPS.axes:
         more = {"format_func": partial(_format, name)} if name in OFFERED or name == "devices" else {}
         empty = text.EVERY_VALUE.get(name, text.ONE_VALUE)
@@ -128,7 +146,7 @@ def _one_at_break_even(before: Mapping[str, Any], now: Mapping[str, Any]) -> tup
     """Of the values of a few that are ticked beside a break-even, which draws one, the one that was ticked last."""
     added = {name: [value for value in now[name] if value not in before[name]] for name in FEW}
     last = {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}
-    return (last if last and _draws_break_even(Timed(**before)) else {}), []
+    return (last if last and _draws_break_even(Timed(**before | {name: now[name] for name in FEW})) else {}), []
 
 
 def _draws_break_even(sweep: Timed) -> bool:
