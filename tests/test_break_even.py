@@ -220,7 +220,12 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         and "at 11 GB/s (from ordinary memory, which is not pinned)" in told
     )
     sizes_menu(test).set_value("Published sizes, 2 cores").run()
-    assert "At 4,096 tokens an H100 in float16 is 2,500 times as fast" in page_text(test)
+    assert (
+        "At 4,096 tokens an H100 in float16 is 27 times as fast as a 2-core CPU in float32, counting the copy; without the copy, "
+        "2,500 times." in page_text(test)
+    )
+    (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
+    assert "27 times with copy" in chart and "2,500 times" not in chart
     assert "(measured for 268 MB: 9.6 GB/s to the GPU, 1.6 GB/s back)" in page_text(test)
     assert dict(test.query_params) == {"v": "4", "picture": "time"}
 

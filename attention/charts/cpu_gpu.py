@@ -76,7 +76,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
     there, here = gpu.at(ratio.length), cpu.at(ratio.length)
     if there is None or here is None or not there.seconds or not here.seconds:
         return
-    moved = versus.transfer == "with"
+    moved = cpu_gpu_summary.counts_copy(gpu, versus)
     low, times = there.seconds + there.moved * moved, ratio.moved if moved else ratio.alone
     x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
     found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
@@ -84,7 +84,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
     found.add_annotation(
         x=log10(x),
         y=middle,
-        text=f"{cpu_gpu_summary.times(times)} times<br>{wrap_hover_label(numbers(gpu, cpu))}",
+        text=f"{cpu_gpu_summary.times(times)} times{f' {WITH}' * moved}<br>{wrap_hover_label(numbers(gpu, cpu))}",
         align="right",
         showarrow=False,
         xanchor="right",

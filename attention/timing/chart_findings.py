@@ -203,7 +203,7 @@ def is_of_one_intensity(timings: Iterable[Timing]) -> bool:
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """The first and the last ratio of the first comparable GPU, without the copy, or with it if the chart shows these alone."""
+    """The first and the last ratio of the first comparable GPU, with the copy first if that counts."""
     found = cpu_gpu_summary.against(cpu, gpus)
     if cpu is None or found is None:
         return ""
@@ -211,15 +211,16 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     stable = [each for each in every if each.is_stable]
     if not stable:
         return ""
-    copied = versus.transfer == cpu_gpu_summary.WITH
+    copied = cpu_gpu_summary.counts_copy(gpu, versus)
     first, last = stable[0], stable[-1]
     low, high = (times(each.moved if copied else each.alone) for each in (first, last))
     is_range = first.length < last.length and low == high
     where = f"From {first.length:,} to {last.length:,}" if is_range else f"At {first.length:,}"
     then = f", and {high} times at {last.length:,}" * (low != high)
+    alone = " and ".join(dict.fromkeys(times(each.alone) for each in (first, last)))
     return (
         f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu)} in {cpu.dtype}{then}"
-        f"{', the copy included' * copied}."
+        f"{f', counting the copy; without the copy, {alone} times' * copied}."
     )
 
 

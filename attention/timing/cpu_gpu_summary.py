@@ -21,7 +21,7 @@ SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]|8|1[18]\b"  # beginnings of names that 
 MASKS = {"causal": "causal", "full": "no mask"}
 NOT_KNOWN = "The length from which a GPU is faster lies below the shortest length here. A recording of shorter lengths shows it."
 LOOSE = "unstable"
-WITH = "with"  # the choice of times that include the copy alone
+WITH, BOTH = "with", "without and with"  # the choices of times that include the copy alone, and of both
 WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
 
 
@@ -73,31 +73,35 @@ def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:
 
 
 def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """Returns one sentence that says whether a GPU is faster, or what is missing; `copy_sentence` is about the copy.
+    """Returns one sentence that says whether a GPU is faster, with the copy first if that `counts`, or what is missing.
 
-    The copy is included if the settings show the times with it alone. `between` names what is compared.
+    `between` names what is compared.
     """
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
-    copied = versus.transfer == WITH
-    return (
-        f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.moved if copied else at.alone)} times as fast as "
-        f"{name_cpu(cpu)} in {cpu.dtype}{', the copy included' * copied}."
-    )
+    where, than = f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype}", f"{name_cpu(cpu)} in {cpu.dtype}"
+    if counts_copy(gpu, versus):
+        return f"{where} {as_fast(at.moved)} as {than}, counting the copy; without the copy, {times(at.alone)} times."
+    return f"{where} {as_fast(at.alone)} as {than}."
+
+
+def counts_copy(gpu: TimingSeries, versus: CpuGpuSettings) -> bool:
+    """Whether a ratio counts the copy: if the settings show times with it alone, or if they show both and it was measured."""
+    is_measured = gpu.kind != PUBLISHED and any(point.moved for point in gpu.points)
+    return versus.transfer == WITH or (versus.transfer == BOTH and is_measured)
 
 
 def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """How many times as fast the GPU is if the copy counts, and if the headline counts it, without; empty without a ratio."""
+    """How fast the copy is, if the headline counts it, or how many times as fast the GPU is with it; empty without a ratio."""
     if (found := against(cpu, gpus)) is None:
         return ""
     gpu, _, at = found
-    dtypes = f" ({numbers(gpu, cpu)})" if cpu and gpu.dtype != cpu.dtype else ""
-    where, speed = f"at {at.length:,} tokens", assumed(gpu, versus) or _copy_speed(gpu, at.length, versus)
-    if versus.transfer == WITH:
-        return f"The copy to the GPU and back{speed} counts; without it, {times(at.alone)} times {where}{dtypes}."
-    return f"Including the copy to the GPU and back{speed}, it is {times(at.moved)} times as fast {where}{dtypes}."
+    how = assumed(gpu, versus) or _copy_speed(gpu, at.length, versus)
+    if counts_copy(gpu, versus):
+        return f"The copy to the GPU and back is counted{how}." if how else ""
+    return f"Including the copy to the GPU and back{how}, it {as_fast(at.moved)} at {at.length:,} tokens."
 
 
 def other_precision(
@@ -327,6 +331,14 @@ def times(ratio: float) -> str:
     if ratio >= 1000:
         return f"{round(ratio, 2 - len(str(int(ratio)))):,.0f}"
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def as_fast(ratio: float, about: str = "") -> str:
+    """A ratio of times as in "is 13 times as fast", "takes roughly 16 times as long" or "is about as fast"."""
+    if times(max(ratio, 1 / ratio)) == "1":
+        return "is about as fast"
+    many, about = times(max(ratio, 1 / ratio)), f"{about} " * bool(about)
+    return f"is {about}{many} times as fast" if ratio >= 1 else f"takes {about}{many} times as long"
 
 
 def _time(seconds: float | None) -> str:
