@@ -98,6 +98,21 @@ def test_an_unstable_minimum_is_an_upper_bound_and_bounds_a_ratio_if_the_other_t
     assert found and found.beyond.endswith(said)
 
 
+def test_unstable_times_are_marked_by_a_band_between_two_lengths_and_stable_ones_by_a_ring():
+    sides = [make_timing(n, (n / 64) ** 2, settled=n < 128) for n in LENGTHS]
+    sides += [make_timing(n, n / 64, to_device=2 * n / 64, from_device=0.0, **GPU) for n in LENGTHS]
+    found = of_pair(sides)  # which meet at 3 times 64
+    assert found and found.is_rough and found.between(copied=True) == (128, 256)
+    drawn = json.loads(charts.figure(found).to_json())
+    (band,) = (shape for shape in drawn["layout"]["shapes"] if shape["type"] == "rect")
+    assert (band["x0"], band["x1"]) == (128, 256)
+    assert "between 128 and 256" in [each["text"] for each in drawn["layout"]["annotations"]]
+    assert all(trace["marker"].get("size") != 20 for trace in drawn["data"]), "no ring"
+    stable = crossing(gpu=2.0, copy=2.0)
+    assert stable.between(copied=True) is None
+    assert all(shape["type"] != "rect" for shape in json.loads(charts.figure(stable).to_json())["layout"]["shapes"])
+
+
 def test_other_code_is_named_only_if_its_break_even_is_clearly_elsewhere():
     found = crossing(gpu=2.0, copy=2.0)
     for length, said in ((300.0, ""), (400.0, "eager is faster on the GPU from about 400"), (100.0, "from about 100")):

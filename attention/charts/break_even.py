@@ -13,7 +13,7 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FONT, KEYS, MOST_TICKS, TOOLBAR, foot, foot_rows, wrap_hover_label
+from attention.charts.timing_marks import FAINT, FONT, KEYS, MOST_TICKS, TOOLBAR, foot, foot_rows, wrap_hover_label
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
@@ -26,8 +26,7 @@ ROOM, ROOM_FOR_TEXT = 2.5, 12  # times the largest time, above which is a name, 
 ENDS = (5e-6, 0.05)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
-CROSSING, EQUAL = "{about} {unit}", "about equal"
-ROUGH = "between{gap}{0:,} and {1:,}"
+CROSSING, EQUAL, BETWEEN = "{about} {unit}", "about equal", "between {:,} and {:,}"
 FAR = 0.4  # of the width, from which on there is room for the length of a crossing at the left of the line below it
 TIMES = "GPU {alone} times as fast<br>{copied}"
 COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
@@ -162,18 +161,30 @@ def _mark_break_even(
 ) -> None:
     """Marks where the line of the CPU meets that of the GPU with the copy, or that without, if it is slower with it.
 
-    `low`: seconds at the lower end of the axis.
+    Unstable times only tell between which lengths that is. `low`: seconds at the lower end of the axis.
     """
     copied = found.moved.length is not None
     at, crossing = found.meeting(copied), found.moved if copied else found.alone
     if at is None:
         return
-    says = EQUAL if found.is_equal_at_first(copied) else ROUGH if found.is_rough else CROSSING
     is_far = log10(at / lengths[0]) > FAR * log10(lengths[-1] / lengths[0])
+    if between := found.between(copied):
+        _mark_between(shown, between, is_far)
+        return
     about = crossing.about if is_far else crossing.about.replace(" ", "<br>")
-    words = says.format(*crossing.around or (), about=about, unit=unit, gap=" " if is_far else "<br>")
+    words = (EQUAL if found.is_equal_at_first(copied) else CROSSING).format(about=about, unit=unit)
     y = _between(at, lengths, gpu[0 if copied else -1])
     _mark(shown, at, y, words, low if is_far else None)
+
+
+def _mark_between(shown: go.Figure, between: tuple[int, int], is_far: bool) -> None:
+    """Adds a pale band between two lengths, and names these at the axis: in its middle, or from its left unless it `is_far`."""
+    low, high = between
+    band = {"fillcolor": HIDDEN, "opacity": FAINT, "line": {"width": 0}, "layer": "below"}
+    shown.add_shape(type="rect", x0=low, x1=high, y0=0, y1=1, yref="paper", **band)
+    x, side = (log10(low * high) / 2, "center") if is_far else (log10(low), "left")
+    place = {"x": x, "y": 0.01, "yref": "paper", "xanchor": side, "yanchor": "bottom", "showarrow": False}
+    shown.add_annotation(text=BETWEEN.format(low, high), font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
 def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | None) -> None:

@@ -57,7 +57,7 @@ class BreakEven:
     def headline(self) -> str:
         """From which length on the GPU is faster, with the copy and with the data already there, in one sentence.
 
-        The length that is first is that of the ring in the chart.
+        The length that is first is that of the ring in the chart, or of its band.
         """
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
         shortest, longest = self.alone.shortest, self.alone.longest
@@ -208,6 +208,12 @@ class BreakEven:
         if self.is_equal_at_first(copied):
             return float(found.shortest)
         return found.length if found.length and found.length > found.shortest else None
+
+    def between(self, copied: bool) -> tuple[int, int] | None:
+        """The timed lengths between which the lines meet, where unstable times tell no more; None where a length is known."""
+        if not self.is_rough or self.meeting(copied) is None or self.is_equal_at_first(copied):
+            return None
+        return (self.moved if copied else self.alone).around
 
     def _as_fast(self, length: int, copied: bool = False) -> str:
         is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL

@@ -136,7 +136,7 @@ AND = " and "
 # The charts and tables.
 OPEN = "Open marks, on dotted lines, are unstable times: visited less than three times, or not within 10%. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
-    "break-even": "Lower is faster; both axes are logarithmic. A ring marks where the GPU with the copy becomes faster. {open}",
+    "break-even": "Lower is faster; both axes are logarithmic. {crossing}{open}",
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
         "{drawn} the band reaches up to the upper quartile. {open}A line with a name has a colour and a mark of "
@@ -163,6 +163,8 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "and precision. {open}"
     ),
 }
+CROSSING = "A ring marks where the GPU with the copy becomes faster. "
+BETWEEN = "A band marks the two lengths between which the GPU with the copy becomes faster. "
 FLAT_LIMIT = "Grey is the measured limit of a device, here the speed of its memory. {open}"
 AT_MOST = {  # about the open marks or faded bars of a chart, if each time is a minimum
     "time": "Open marks: on an idle machine a call takes at most that long.",

@@ -153,7 +153,10 @@ def _about(chart: timing_chart.Chart) -> str:
     base = text.SAME_CODE if base == comparison.CPU else base
     if chart.which == "roofline" and chart_findings.is_of_one_intensity(chart.shown):
         return text.FLAT_LIMIT.format(open=text.OPEN)
-    return text.CHARTS[chart.which].format(drawn=drawn.get(chart.which, ""), open=text.OPEN, base=base)
+    found = chart.break_even
+    crossing = (text.BETWEEN if found.between(True) else text.CROSSING) if found and found.meeting(True) else ""
+    drawn_as = drawn.get(chart.which, "")
+    return text.CHARTS[chart.which].format(drawn=drawn_as, open=text.OPEN, base=base, crossing=crossing)
 
 
 def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told: bool, of: str) -> None:
