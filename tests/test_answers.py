@@ -42,6 +42,20 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
 
+@pytest.mark.parametrize(
+    ("cpu", "gpu", "said"),
+    [
+        (6.0, 1.0, "it is at most 6 times as fast as the CPU"),
+        (1.0, 6.0, "it takes at least 6 times as long as the CPU"),
+    ],
+)
+def test_an_unstable_minimum_of_the_cpu_bounds_the_ratio_with_the_copy(cpu: float, gpu: float, said: str):
+    loose = {"settled": False, "visits": 1, "quickest": cpu}
+    sides = [make_timing(64, cpu, **loose), make_timing(64, gpu / 2, to_device=gpu / 2, from_device=0.0, **GPU)]
+    (found,) = answers.answers(sides)
+    assert said in found.basis
+
+
 @pytest.mark.parametrize("seconds", [8.1e-3, 8.3e-3])
 def test_a_ratio_that_is_written_as_one_is_about_as_fast(seconds: float):
     cpu, gpu = make_timing(8192, 8.192e-3, **DECODE), make_timing(8192, seconds, **GPU, **DECODE)

@@ -208,7 +208,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; counting "
         "the copy there and back, 1.4 times as fast at 512." in told
     )
-    assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16 cores"
+    assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16-core CPU"
     told = page_text(test := run({"v": "3"}))
     assert (
         "In float32 an H100 is faster than a 2-core CPU from 64 tokens on, the shortest length timed; counting the copy "
@@ -234,7 +234,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
         "At 512 tokens the copy takes 397 µs, computing 56.2 µs" in told
         and "at 11 GB/s (from ordinary memory, which is not pinned)" in told
     )
-    sizes_menu(test).set_value("Published sizes, 2 cores").run()
+    sizes_menu(test).set_value("Published sizes, 2-core CPU").run()
     assert (
         "At 4,096 tokens an H100 in float16 is 27 times as fast as a 2-core CPU in float32, counting the copy; without the copy, "
         "2,500 times." in page_text(test)
@@ -249,7 +249,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    sizes, eight = "8 heads of 64, 2 cores", {"v": "4", "heads": "8"}
+    sizes, eight = "8 heads of 64, 2-core CPU", {"v": "4", "heads": "8"}
     for cores, query in (("16-core", {}), ("2-core", eight)):
         shown = sizes_menu(test).value
         test.segmented_control(key="timing_other_chart").set_value("memory").run()
@@ -277,10 +277,10 @@ def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeyp
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run({"v": "3", "tokens": "16384", "heads": "32", "masks": "causal"})
-    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
+    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2-core CPU"
     assert "an H100 is faster than a 2-core CPU from 64 tokens on, the shortest length timed" in page_text(test)
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
-    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2 cores"
+    assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2-core CPU"
 
 
 def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_have_one_of_their_own(monkeypatch):
@@ -293,7 +293,7 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
     assert "Settings: causal mask, float32, forward." in page_text(test)
     test.button_group(key="sweep_masks").set_value(["causal", "full"]).run()
     assert test.segmented_control(key="timing_other_chart").value == "break-even" and not dict(test.query_params)
-    sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
+    sizes_menu(test).set_value("16 heads of 128, 16-core CPU").run()
     assert test.segmented_control(key="timing_chart").value == "break-even"
     assert not test.exception and "chart" not in test.query_params
     told = page_text(test)
@@ -309,11 +309,11 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
     assert "256 and 512" in chart and "GPU at most 46 times as fast" in chart
     test.segmented_control(key="timing_chart").set_value("time").run()
     test.button_group(key="sweep_masks").set_value(["causal"]).run()
-    sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
+    sizes_menu(test).set_value("16 heads of 64, 16-core CPU").run()
     assert (test.query_params["masks"], test.query_params["chart"]) == ("causal", "time"), (
         "both were timed with each mask"
     )
-    sizes_menu(test).set_value("8 heads of 64, 2 cores").run()
+    sizes_menu(test).set_value("8 heads of 64, 2-core CPU").run()
     assert test.segmented_control(key="timing_chart").value == "time", "the chart stays until another is chosen"
 
 
@@ -329,9 +329,9 @@ def test_several_values_can_be_ticked_beside_times_and_where_no_break_even_was_r
 @pytest.mark.parametrize(
     ("sizes", "query"),
     [
-        ("Decoding, 16 cores", {"chart": "roofline"}),
-        ("Published sizes, 2 cores", {"picture": "limits"}),
-        ("8 heads of 64, 2 cores", {"picture": "lines", "chart": "roofline"}),
+        ("Decoding, 16-core CPU", {"chart": "roofline"}),
+        ("Published sizes, 2-core CPU", {"picture": "limits"}),
+        ("8 heads of 64, 2-core CPU", {"picture": "lines", "chart": "roofline"}),
     ],
 )
 def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
@@ -340,7 +340,7 @@ def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
     test = run({"heads": "16", "d_heads": "128", "dtypes": "bfloat16", "masks": "causal", "chart": "roofline"})
     sizes_menu(test).set_value(sizes).run()
     assert query.items() <= test.query_params.items() and not test.exception
-    sizes_menu(test).set_value("16 heads of 128, 16 cores").run()
+    sizes_menu(test).set_value("16 heads of 128, 16-core CPU").run()
     assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
@@ -348,7 +348,7 @@ def test_the_copy_of_a_decoder_is_said_to_be_needless_beside_its_number(monkeypa
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    sizes_menu(test).set_value("Decoding, 16 cores").run()
+    sizes_menu(test).set_value("Decoding, 16-core CPU").run()
     said = test.caption[0].value.replace("\\", "")
     assert re.fullmatch("Timed: .*; counting the copy there and back, it takes roughly 16 .* needs no such copy.", said)
     assert "about as fast as a 16-core CPU at 64 keys and faster beyond" in page_text(test)
@@ -359,9 +359,9 @@ def test_the_break_even_comes_back_after_a_visit_to_the_published_sizes(monkeypa
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    sizes_menu(test).set_value("Published sizes, 2 cores").run()
+    sizes_menu(test).set_value("Published sizes, 2-core CPU").run()
     assert test.query_params["picture"] == "time"
-    sizes_menu(test).set_value("16 heads of 64, 16 cores").run()
+    sizes_menu(test).set_value("16 heads of 64, 16-core CPU").run()
     assert dict(test.query_params) == {} and test.segmented_control(key="timing_other_chart").value == "break-even"
 
 
@@ -396,7 +396,7 @@ def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     assert ">SDPA<" in shown and ">fused kernel<" not in shown and ">FLOP<" not in shown
 
 
-@pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes, 2 cores",)])
+@pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes, 2-core CPU",)])
 def test_each_size_with_a_cpu_and_a_gpu_has_a_break_even_of_its_own_times(sizes):
     sweep = Timed(**OFFERED[sizes]).sweep
     timings = [timing for timing in shipped_recordings() if is_like(timing, sweep)]
@@ -442,9 +442,9 @@ def test_the_caption_names_the_settings_of_what_is_drawn():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "cores"), [(n, n.rpartition(", ")[2]) for n in OFFERED if n != "Published sizes, 2 cores"]
+    ("sizes", "cores"), [(n, re.sub(".*, |-core CPU", "", n)) for n in OFFERED if n != "Published sizes, 2-core CPU"]
 )
 def test_the_name_of_sizes_has_the_cores_of_their_recorded_cpu(sizes, cores):
     sweep = Timed(**OFFERED[sizes]).sweep
     cpus = {t.device_name for t in shipped_recordings() if is_like(t, sweep) and t.device == "cpu"}
-    assert cpus and all(f", {cores}" in name for name in cpus)
+    assert cpus and all(f", {cores} cores" in name for name in cpus)

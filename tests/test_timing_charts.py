@@ -333,7 +333,12 @@ def test_transfer_is_part_of_a_bar_in_its_order():
     assert [part["x"] for part in parts] == [["64"]] * 6
     layout = json.loads(figure.to_json())["layout"]
     assert (layout["barmode"], layout["barnorm"]) == ("stack", "percent")
-    named = ["SDPA, Test GPU", "SDPA math, Test GPU", "copy<br>37.5%", "copy<br>50.0%"]  # of each bar, above it
+    named = [
+        "SDPA, Test GPU",
+        "SDPA math, Test GPU",
+        "copy<br>37.5% of<br>8 ms",
+        "copy<br>50.0% of<br>2 s",
+    ]  # of each bar, above it
     assert [note["text"] for note in layout["annotations"]] == named
 
 

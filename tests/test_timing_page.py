@@ -462,10 +462,10 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
     assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
-    assert sizes_menu(run(SERVED)).value == "Decoding, 16 cores", "whatever its lengths are"
+    assert sizes_menu(run(SERVED)).value == "Decoding, 16-core CPU", "whatever its lengths are"
     test = run(SERVED | {"heads": "3"})
     assert sizes_menu(test).value == "Your own"
-    sizes_menu(test).set_value("Published sizes, 2 cores").run()
+    sizes_menu(test).set_value("Published sizes, 2-core CPU").run()
     assert dict(test.query_params) == {"v": "4", "picture": "time"} and "No CPU timing yet" in headline(test)
     assert "Your own" not in sizes_menu(test).options
 
@@ -520,8 +520,8 @@ def test_a_link_has_the_chart_that_is_chosen_and_an_embedded_page_shows_it_with_
 
 def test_a_menu_sets_sizes_that_are_asked_for():
     test = run()
-    sizes_menu(test).set_value("Decoding, 16 cores").run()
-    assert sizes_menu(test).value == "Decoding, 16 cores"
+    sizes_menu(test).set_value("Decoding, 16-core CPU").run()
+    assert sizes_menu(test).value == "Decoding, 16-core CPU"
     assert headline(test).startswith("One token of 16 heads of 128 against 8,192 keys, bfloat16")
     assert (test.query_params["queries"], test.query_params["d_heads"]) == ("1", "128")
 

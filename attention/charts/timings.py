@@ -198,7 +198,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     height = 110 + max(300, 230 * len(found))
     titles, gap = (
         [marks.wrap_label(names[label]) for label in found],
-        {"vertical_spacing": min(130 / height, 0.9 / max(1, len(found)))},
+        {"vertical_spacing": min(143 / height, 0.9 / max(1, len(found)))},
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
@@ -226,18 +226,19 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     if why := convergence.open_marks(convergence.reason(timing) for line in found.values() for timing in line):
         pale = {"color": "lightgray"}  # of no part of a call
         figure.add_bar(x=[None], y=[None], name=marks.PALE_BARS.format(why=why), marker=pale, hoverinfo="skip")
-    margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
+    margin = {"t": 83, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])
     few = {"minsize": 11, "mode": "hide"}  # a text without room is left out
     figure.update_layout(
         height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend, uniformtext=few
     )
-    figure.update_annotations(font_size=12, x=0, xanchor="left", align="left", yshift=30)
+    figure.update_annotations(font_size=12, x=0, xanchor="left", align="left", yshift=43)
     above = {"y": 100, "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     for at, line in enumerate(found.values(), start=1):
         for place, timing in enumerate(line):
             share = format_percent(chart_findings.copy_share(timing))
-            figure.add_annotation(text=f"copy<br>{share}", x=place, **above, row=at, col=1)
+            whole = told_seconds(timing.seconds + timing.transfer)
+            figure.add_annotation(text=f"copy<br>{share} of<br>{whole}", x=place, **above, row=at, col=1)
     figure.update_xaxes(type="category")
     figure.update_xaxes(title=marks.axis_title(timings), row=max(1, len(found)), col=1)
     figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time", range=[0, 100])

@@ -168,7 +168,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     of_gpu = f" in {there.dtype}" if dtype else ""
     gpu_name, what, caution = f"{_gpu_name(there)}{of_gpu}", describe(there, not dtype), _caution(there, here)
     of = f"for {what[0].lower()}{what[1:]}"
-    headline = f"{gpu_name} {_times(alone)} as {_cpu_name(here)}{dtype} "
+    headline = f"{gpu_name} {cpu_gpu_summary.as_fast(alone)} as {_cpu_name(here)}{dtype} "
     headline += f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) {of}."
     if caution:  # no ratio is claimed of times that are not stable
         headline = (
@@ -177,7 +177,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
-        f"{_copied(there)} {_times(moved, bool(caution))} as the CPU. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)} {_bounded(moved, here, there)} as the CPU. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         f"Approximate: {caution}." if caution else "",
     )
@@ -234,14 +234,13 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
     return min([t for t in at if t.implementation in ONE_KERNEL] or at, key=lambda t: t.seconds, default=None)
 
 
-def _times(ratio: float, is_rough: bool = False) -> str:
-    """A ratio of times as in "is 13 times as fast", "takes roughly 16 times as long" or "is about as fast"."""
-    roughly = "roughly " * is_rough
-    if cpu_gpu_summary.times(max(ratio, 1 / ratio)) == "1":
-        return "is about as fast"
-    if ratio >= 1:
-        return f"is {roughly}{cpu_gpu_summary.times(ratio)} times as fast"
-    return f"takes {roughly}{cpu_gpu_summary.times(1 / ratio)} times as long"
+def _bounded(ratio: float, slow: Timing, fast: Timing) -> str:
+    """How many times as fast the second of two timings is, with "at most", "at least" or "roughly" unless both are stable."""
+    if slow.settled and fast.settled:
+        return cpu_gpu_summary.as_fast(ratio)
+    sides = [(each.settled, each.is_bound) for each in (slow, fast)]
+    about, many = comparison.ratio_bound(max(ratio, 1 / ratio), *(sides if ratio >= 1 else reversed(sides)))
+    return cpu_gpu_summary.as_fast(many if ratio >= 1 else 1 / many, about)
 
 
 def _copied(case: Case) -> str:

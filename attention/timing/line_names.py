@@ -21,7 +21,7 @@ GLOSSES = {  # implementations that charts begin with, and what they are
     "SDPA": "PyTorch's fused kernel",
     "matmul softmax matmul": "separate steps with stored weights",
     "SDPA math": "PyTorch's separate steps with stored weights",
-    "SDPA memory-efficient": "another fused kernel of PyTorch",
+    "SDPA memory-efficient": "one of SDPA's fused kernels",
     "core with weights": "this app's own code with returned weights",
 }
 

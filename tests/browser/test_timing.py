@@ -29,7 +29,7 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     assert plot and plot["y"] > 0 and plot["y"] + plot["height"] <= 800
     assert tab.link == {}
     tab.page.locator("[class*=st-key-timing_sizes]").get_by_role("combobox").click()
-    tab.page.get_by_role("option", name="Published sizes, 2 cores").click()
+    tab.page.get_by_role("option", name="Published sizes, 2-core CPU").click()
     tab.page.get_by_text("As a ratio").locator("visible=true").click()
     expect(tab.page.locator(".js-plotly-plot").first.get_by_text("times as fast as the CPU")).to_be_visible()
     assert tab.link == {"picture": "times faster"}

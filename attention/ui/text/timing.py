@@ -4,8 +4,8 @@ LINES = "What this server measures, line by line"
 HOW = "How it is measured"
 PUBLISHED = "CPU against GPU at the sizes of published figures"
 SIZES_LABEL = "Sizes"
-SIZES = ("16 heads of 64, 16 cores", "8 heads of 64, 2 cores", "Published sizes, 2 cores", "Your own")
-SIZES_HELP = "Sizes that were timed. The cores are those of the CPU of the recording. A GPU decodes in bfloat16 alone."
+SIZES = ("16 heads of 64, 16-core CPU", "8 heads of 64, 2-core CPU", "Published sizes, 2-core CPU", "Your own")
+SIZES_HELP = "Sizes that were timed. The CPU is that of the recording. A GPU decodes in bfloat16 alone."
 NUMBERS = "Numbers and sources"
 METHOD = """
 - **A whole call** is timed, with the memory that it allocates. Inputs and masks are made before, code is compiled before, and a

@@ -22,13 +22,13 @@ FIRST: dict[str, Any] = {name: getattr(Timed(), name) for name in SIZES}
 WIDE: dict[str, Any] = {"heads": (16,), "d_heads": (128,)}
 DECODING: dict[str, Any] = {"queries": (1,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
 *ONE_TEXT, PUBLISHED, OWN = text.SIZES
-WIDE_HEADS = "16 heads of 128, 16 cores"
+WIDE_HEADS = "16 heads of 128, 16-core CPU"
 OFFERED: dict[str, dict[str, Any]] = {
     **{name: FIRST | {"heads": heads, "picture": LINES} for name, heads in zip(ONE_TEXT, ONE_TEXT_HEADS, strict=True)},
     PUBLISHED: FIRST | {"picture": "time", "chart": BREAK_EVEN},
     WIDE_HEADS: FIRST | WIDE,
-    "Decoding, 16 cores": FIRST | WIDE | DECODING,
-    "Decoding, GQA, 16 cores": FIRST | WIDE | DECODING | {"kv_heads": (4,)},
+    "Decoding, 16-core CPU": FIRST | WIDE | DECODING,
+    "Decoding, GQA, 16-core CPU": FIRST | WIDE | DECODING | {"kv_heads": (4,)},
 }
 NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
