@@ -389,6 +389,18 @@ def test_beside_a_break_even_only_values_are_offered_of_which_one_was_recorded(m
     assert test.segmented_control(key="timing_other_chart").value == "break-even" and not test.exception
 
 
+def test_a_break_even_has_a_choice_of_lines_only_where_lines_were_selected(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run({"d_heads": "128", "v": "4"})
+    assert test.segmented_control(key="timing_chart").value == "break-even"
+    assert not [each for each in test.multiselect if each.key == "timing_lines_Implementation"]
+    test.segmented_control(key="timing_chart").set_value("time").run()
+    test.multiselect(key="timing_lines_Implementation").set_value(["SDPA"]).run()
+    test.segmented_control(key="timing_chart").set_value("break-even").run()
+    assert test.multiselect(key="timing_lines_Implementation").value == ["SDPA"] and not test.exception
+
+
 def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

@@ -55,11 +55,15 @@ def choose(found: list[Timing], offered: list[Timing], most: int) -> None:
 
 def selected_timings(found: list[Timing]) -> tuple[list[Timing], bool]:
     """The timings of the lines that the user selected, all of them until something is; and whether something is selected."""
-    state = page.widgets()
     if count(found) <= FEW:
         return found, True
     selected = [timing for timing in found if all(_matches(timing, name) for name in AXES)]
-    return selected, bool(state.get(ALL)) or any(state.get(f"timing_lines_{name}") for name in AXES)
+    return selected, bool(page.widgets().get(ALL)) or has_choice()
+
+
+def has_choice() -> bool:
+    """Whether the user selected lines."""
+    return any(page.widgets().get(f"timing_lines_{name}") for name in AXES)
 
 
 def _matches(timing: Timing, name: str) -> bool:

@@ -57,12 +57,16 @@ FORMATS["tokens"] = st.column_config.NumberColumn("tokens", format="localized")
 
 
 def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
-    """Draws the choices of the selected chart: its lines, and what it compares them with."""
+    """Draws the choices of the selected chart: its lines, and what it compares them with.
+
+    A break-even draws one pair, so that it has a choice of lines only where lines were selected.
+    """
     chart = timing_chart.selected_chart(found, cases_at)
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        timing_lines.choose(list(found), chart.offered, timing_chart.most(chart.which))
+        if chart.which != BREAK_EVEN or timing_lines.has_choice():
+            timing_lines.choose(list(found), chart.offered, timing_chart.most(chart.which))
         if chart.which in (
             timing_sizes.TIME,
             timing_sizes.RATIO,
