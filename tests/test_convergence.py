@@ -6,38 +6,49 @@ from dataclasses import replace
 
 import pytest
 
-from attention.timing.convergence import disturbance_sentences, why_not
+from attention.timing.convergence import disturbance_sentences, reason, short_reason
 from tests.timings import GPU, failed_timing, lowest, make_timing
 
 
 @pytest.mark.parametrize(
-    ("timing", "words"),
+    ("timing", "words", "short"),
     [
-        (make_timing(), ""),
-        (lowest(), ""),
+        (make_timing(), "", ""),
+        (lowest(), "", ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "unstable: timed twice within the time budget, not 3 times. On an idle machine it takes 1 s, its minimum, at most",
+            "unstable: timed twice within the time budget, not 3 times",
+            "unstable: timed twice",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "unstable: timed in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s, its "
-            "minimum, at most",
+            "unstable: timed in a first try alone within the time budget, not 3 times",
+            "unstable: timed in a first try alone",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),
-            "unstable: the machine was busy in 11 of 12 visits. On an idle machine it takes 1 s, its minimum, at most",
+            "unstable: the machine was busy in 11 of 12 visits",
+            "unstable: machine was busy in 11 of 12 visits",
         ),
         (
             lowest(64, 2e-3, 1.25, settled=False),
-            "unstable: the three fastest visits are 25% apart. On an idle machine it takes 2 ms, its minimum, at most",
+            "unstable: the three fastest visits are 25% apart",
+            "unstable: three fastest visits are 25% apart",
         ),
-        (make_timing(spread=0.1, settled=False), "unstable: the quartiles are 20% of the median apart"),
-        (make_timing(settled=False, repeats=1), "unstable: timed 1 time, and quartiles need 3"),
+        (
+            make_timing(spread=0.1, settled=False),
+            "unstable: the quartiles are 20% of the median apart",
+            "unstable: quartiles are 20% of the median apart",
+        ),
+        (
+            make_timing(settled=False, repeats=1),
+            "unstable: timed 1 time, and quartiles need 3",
+            "unstable: timed 1 time",
+        ),
     ],
 )
-def test_a_time_that_did_not_settle_says_why(timing, words):
-    assert why_not(timing) == words
+def test_a_time_that_did_not_settle_says_why_and_in_short_beside_its_mark(timing, words, short):
+    assert reason(timing) == words and short_reason(words) == short
 
 
 def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():

@@ -214,7 +214,7 @@ def test_time_is_the_quickest_in_a_band_up_to_the_upper_quartile():
     assert (middle["x"], middle["y"]) == ([64, 128], [1.0, 2.0])
     assert (band["x"], band["y"]) == ([64, 128, 128, 64], [3.0, 18.0, 2.0, 1.0])
     assert band["name"] == middle["name"]
-    assert "minimum 1 s median 3 s (1 s to 3 s)" in middle["customdata"][0][1].replace("<br>", " ")
+    assert middle["customdata"] == [["64", "1 s"], ["128", "2 s"]], "the table has the rest"
 
 
 def test_of_a_recording_of_before_it_is_the_median_in_the_band_of_its_quartiles():
@@ -257,9 +257,7 @@ def test_speed_up_is_drawn_with_its_crossover():
     band, middle, star = traces(figure)
     assert numbers(middle["y"]) == [0.2, 0.8, 3.2, 12.8]
     assert middle["name"] == "SDPA"
-    assert (
-        middle["hovertemplate"].replace("<br>", " ").startswith("SDPA · Test GPU against Test CPU, 2 cores, 2 threads")
-    )
+    assert middle["hovertemplate"].startswith("SDPA<br>")
     assert min(band["y"]) == pytest.approx(0.2 * 0.96 / 1.04)
     assert star["marker"]["symbol"] == "star"
     assert star["x"][0] == pytest.approx(128 * 2 ** (log10(1.25) / log10(4)))
@@ -283,7 +281,6 @@ def test_implementations_are_drawn_against_one_of_them():
 def test_a_recorded_cpu_as_base_says_so_too():
     cpu = read_recording(write_recording(CPU), "cpu.json")
     figure = charts.speed_up([*cpu, *CARD])
-    assert "recorded 2026-01-31 (cpu.json)" in traces(figure)[1]["hovertemplate"].replace("<br>", " ")
     assert "Test CPU, 2 cores, recorded 2026-01-31" in sources(figure)
 
 
@@ -353,7 +350,7 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
     said = trace["customdata"][0][1].replace("<br>", " ")
-    assert said.startswith("median 1 s, too few calls for quartiles")
+    assert said == "1 s unstable: timed 1 time"
     once = [make_timing(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
     (points,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace.get("customdata")]
     assert points["customdata"][0][1].replace("<br>", " ") == (
@@ -419,12 +416,8 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     drawn = traces(charts.roofline(timings))
     roofs = {roof_label(trace): trace for trace in drawn if trace["hovertemplate"].startswith("limit: ")}
     assert len({trace["name"] for trace in roofs.values()}) == len(roofs), "also in a legend"
-    under = {
-        trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["line"]["color"]
-        for trace in drawn
-        if "customdata" in trace
-    }
-    assert set(roofs) == set(under)
+    under = {trace["name"].replace("<br>", " "): trace["line"]["color"] for trace in drawn if "customdata" in trace}
+    assert len(roofs) == len(under) == 3
     assert {(trace["mode"], trace["line"]["color"]) for trace in roofs.values()} == {("lines", "gray")}
     assert "gray" not in under.values()
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")

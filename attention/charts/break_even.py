@@ -13,8 +13,9 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
-from attention.charts.timing_marks import FAINT, FONT, KEYS, MOST_TICKS, TOOLBAR, foot, foot_rows, wrap_hover_label
+from attention.charts.timing_marks import FAINT, FONT, KEYS, MOST_TICKS, TOOLBAR, foot, foot_rows
 from attention.timing.break_even import BreakEven
+from attention.timing.convergence import short_reason
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
 from attention.timing.data_sheets import sheet_name
 from attention.timing.units import seconds as spelt
@@ -122,7 +123,6 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
     size = 12 if series.kind in (MEASURED, IN_BROWSER) else 9
     for stable in (True, False):
         at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
-        hover = [f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}" for i in at]
         if at:
             shown.add_scatter(
                 x=[series.points[i].length for i in at],
@@ -137,10 +137,9 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                     "line": {"width": 0 if stable else open_marks.LINE},
                 },
                 customdata=[
-                    f"{said}{f'<br>{why}' if (why := series.points[i].loose) else ''}"
-                    for i, said in zip(at, hover, strict=True)
+                    "<br>".join(filter(None, [spelt(times[i]), short_reason(series.points[i].loose)])) for i in at
                 ],
-                hovertemplate="%{x:,} tokens<br>%{customdata}<extra></extra>",
+                hovertemplate=f"{name}<br>%{{x:,}} tokens: %{{customdata}}<extra></extra>",
             )
     if not all(point.is_stable for point in series.points):
         open_marks.join(shown, name, name, [point.length for point in series.points], times, looks)

@@ -18,7 +18,7 @@ from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_look import ROOFS
 from attention.charts.timing_marks import FAINT, wrap_hover_label, wrap_label
-from attention.timing import cpu_gpu_series, cpu_gpu_summary
+from attention.timing import convergence, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
@@ -201,10 +201,12 @@ def _line(
     name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
     if firm:
-        found.add_scatter(**_marker_trace(rival, firm, looks, label, name), meta=end, mode="lines+markers", opacity=1)
+        found.add_scatter(
+            **_marker_trace(rival, firm, looks, label, name, end), meta=end, mode="lines+markers", opacity=1
+        )
     if loose:
         found.add_scatter(
-            **_marker_trace(rival, loose, looks, label, name),
+            **_marker_trace(rival, loose, looks, label, name, end),
             meta=end,
             mode="markers",
             showlegend=not firm,
@@ -230,7 +232,7 @@ def _end_name(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) 
 
 
 def _marker_trace(
-    rival: TimingSeries, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str
+    rival: TimingSeries, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str, end: str
 ) -> dict[str, Any]:
     """Returns the coordinates, style (open marks for times that are not stable) and hover texts of some marks."""
     color, published = looks["color"], rival.kind == PUBLISHED
@@ -244,19 +246,16 @@ def _marker_trace(
         "legendgroup": label,
         "line": {"color": color, "width": 2, "dash": looks["dash"]},
         "marker": {"symbol": symbols, "size": 9, "color": color, "line": edge},
-        "customdata": [
-            [f"{mark.point.length:,}", "<br>".join(map(wrap_hover_label, _describe_mark(rival, mark)))]
-            for mark in marks
-        ],
-        "hovertemplate": f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+        "customdata": [[f"{mark.point.length:,}", "<br>".join(_describe_mark(rival, mark))] for mark in marks],
+        "hovertemplate": f"{wrap_hover_label(end)}<br>%{{customdata[0]}} tokens: %{{customdata[1]}}<extra></extra>",
     }
 
 
 def _describe_mark(rival: TimingSeries, mark: Mark) -> list[str]:
     point = mark.point
     notes = ["its label was read through a legend *"] if point.unsure else []
-    notes += [point.loose] if point.loose else []
-    return [mark.said, *notes, rival.place, *([f"other sizes: {rival.setting}"] if rival.setting else [])]
+    notes += [convergence.short_reason(point.loose)] if point.loose else []
+    return [mark.said, *notes, *([f"other sizes: {rival.setting}"] if rival.setting else [])]
 
 
 def _describe_rates(point: Point) -> str:

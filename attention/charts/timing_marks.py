@@ -229,7 +229,7 @@ def line(
                 "line": {"width": 0 if of else open_marks.LINE},
             },
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
-            hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
+            hovertemplate=f"{wrap_hover_label(name)}<br>%{{customdata[0]}} tokens: %{{customdata[1]}}<extra></extra>",
             **(joined if of else {"mode": "markers"}),
         )
     if not all(firm):
@@ -291,23 +291,25 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
     )
 
 
-def describe_point(timing: Timing) -> str:
-    """Returns the hover text of a point: fastest time, median, quartiles, rate and share, and why it is not stable."""
-    found = timing.spread
-    parts = [f"minimum {seconds(found.quickest)}"] if found.quickest is not None else []
-    between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks{_of_visits(timing)}"
-    parts.append(f"median {seconds(found.median)}{between if found.has_quartiles else ', too few calls for quartiles'}")
+def describe_time(timing: Timing) -> str:
+    """Returns the hover text of a time, and why it is not stable; the table of numbers has the rest."""
+    return _with_reason([seconds(timing.seconds)], timing)
+
+
+def describe_rate(timing: Timing) -> str:
+    """Returns the hover text of operations per second: their share of what was measured, and why the time is not stable."""
+    rate, bound = comparison.rate(timing), comparison.roofline_bound(timing)
+    said = [f"{rate / 1e9:,.1f} GFLOP/s"]
     if (share := comparison.share(timing)) is not None:
         peak = "loop of fused multiply-adds" if timing.is_from_browser else "matrix product"
-        rate, bound = comparison.rate(timing), comparison.roofline_bound(timing)
         if bound and bound < (timing.peak_operations or 0):
             share, peak = rate / bound, "limit of its memory"
-        parts.append(f"{rate / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured {peak}")
-    return "<br>".join(map(wrap_hover_label, [*parts, *filter(None, [convergence.why_not(timing)])]))
+        said.append(f"{format_percent(share)} of the measured {peak}")
+    return _with_reason(said, timing)
 
 
-def _of_visits(timing: Timing) -> str:
-    return f" of {timing.visits} visit{'s' * (timing.visits != 1)}" if timing.visits else ""
+def _with_reason(said: list[str], timing: Timing) -> str:
+    return "<br>".join(filter(None, [*said, convergence.short_reason(convergence.reason(timing))]))
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:

@@ -1,6 +1,6 @@
 """Timings (Plotly): time, speed-up, memory and transfer against the length, and the roofline.
 
-Every name in a figure comes from `recordings.labels`, so that recordings from elsewhere are labelled with their device.
+Lines have the short names of `timing.line_names`; the foot of a figure says where and when each device was timed.
 The parts of the figures are in `timing_marks.py` and `timing_limits.py`.
 """
 
@@ -44,7 +44,7 @@ def seconds(
     for label, line in lines(timings).items():
         points = comparison.with_times(line)
         marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
-        marks.line(figure, label, points, [p.seconds for p in points], [marks.describe_point(p) for p in points], look)
+        marks.line(figure, label, points, [p.seconds for p in points], [marks.describe_time(p) for p in points], look)
     marks.errors(figure, timings)
     for name, line in (limits or {}).items():
         timing_limits.limit(figure, name, line)
@@ -127,7 +127,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
             [p.length if by_length else comparison.intensity(p) for p in points],
             [comparison.rate(p) for p in points],
         )
-        marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
+        marks.line(figure, label, points, ys, [marks.describe_rate(point) for point in points], look, xs=xs)
         if points and look.is_named(points[0]) and chart_findings.rising_lengths(points):
             _name_ends(figure, points, xs, ys)
     if not by_length:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from attention.timing.history import VISITS
 from attention.timing.recordings import Timing
 from attention.timing.stopwatch import BAND
-from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
@@ -18,20 +18,16 @@ ONLY_ONCE = "unstable: timed once", "unstable: timed in a first try", "unstable:
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
-def why_not(timing: Timing) -> str:
-    """Why the time of a timing is not stable, and the upper bound that is known; empty if the time is stable."""
-    if timing.settled:
-        return ""
-    if timing.quickest is None:
-        return reason(timing)
-    return f"{reason(timing)}. On an idle machine it takes {seconds(timing.quickest)}, its minimum, at most"
-
-
 def reason(timing: Timing) -> str:
     """Why the time of a timing is not stable, in a few words; empty if it is stable."""
     if timing.settled:
         return ""
     return f"unstable: {_apart(timing) if timing.quickest is None else _missing(timing)}"
+
+
+def short_reason(said: str) -> str:
+    """A `reason` in a line that fits beside a mark."""
+    return re.sub(r" within.*|, and.*", "", said).replace(": the ", ": ")
 
 
 def word(timing: Timing) -> str:
