@@ -174,6 +174,21 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     assert "an H100 is faster than this server's CPU from about " in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
+    (beside,) = (each.value.replace("\\", "") for each in test.markdown if "See it in the chart" in each.value)
+    assert beside.startswith("In float32 an H100 is faster than this server's CPU from about ")
+    assert beside.endswith("[See it in the chart ↑](#measure-timing)"), "the anchor of the title"
+    assert len(test.get("plotly_chart")) == 1
+    other = run({"v": "3", "picture": "time"}, sweep=job)
+    assert not any("See it in the chart" in each.value for each in other.markdown), "which shows other sizes"
+
+
+def test_a_measurement_of_the_break_even_has_no_second_chart_while_it_runs(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    job = TimingJob(EIGHT, "running", 0.5, timings={(timing := make_timing(64, 1e-4)).case: timing})
+    test = run({"v": "3"}, sweep=job)
+    assert not test.exception and "Measuring: 1 case so far." in test.get("progress")[0].proto.text
+    assert len(test.get("plotly_chart")) == 1 and not any("See it in" in each.value for each in test.markdown)
 
 
 def test_a_dotted_line_joins_the_open_marks_of_a_line_to_its_stable_times():

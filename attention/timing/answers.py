@@ -177,7 +177,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
-        f"{_copied(there)} {_bounded(moved, here, there)} as the CPU. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)} {_ratio_text(moved, here, there)} as the CPU. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         f"Approximate: {caution}." if caution else "",
     )
@@ -234,7 +234,7 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
     return min([t for t in at if t.implementation in ONE_KERNEL] or at, key=lambda t: t.seconds, default=None)
 
 
-def _bounded(ratio: float, slow: Timing, fast: Timing) -> str:
+def _ratio_text(ratio: float, slow: Timing, fast: Timing) -> str:
     """How many times as fast the second of two timings is, with "at most", "at least" or "roughly" unless both are stable."""
     if slow.settled and fast.settled:
         return cpu_gpu_summary.as_fast(ratio)

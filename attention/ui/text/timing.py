@@ -24,6 +24,7 @@ YOURSELF = "Measure it yourself"
 YOUR_GPU = "Your GPU, in this browser"
 THIS_SERVER = {False: "The CPU of this server", True: "This server"}  # whether it has other devices
 MEASURE = "Measure here"
+RESULT = "{finding} [See it in the chart ↑](#{anchor})"
 LEAVING = "The measurement ends {seconds:g} seconds after its last viewer leaves this page."
 FINISHED = "Finished cases are kept. {leaving}"
 NO_MEASURING = "{why} Recordings can still be shown."

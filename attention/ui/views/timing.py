@@ -9,8 +9,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import chart_findings, comparison, devices, line_names
+from attention.timing import break_even, chart_findings, comparison, devices, line_names
 from attention.timing.answers import answers, setting_text
+from attention.timing.cpu_gpu_series import MEASURED
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
 from attention.timing.line_choice import USUAL
 from attention.timing.recordings import Timing
@@ -37,6 +38,7 @@ from attention.ui.views import (
 )
 
 EVERY = 1.5  # seconds between two updates during a measurement
+TOP = "measure-timing"  # the anchor of the title of the page
 LEAVING = text.LEAVING.format(seconds=TimingJob.leave_after_s)
 
 
@@ -47,7 +49,7 @@ def view(timed: Timed) -> None:
     timing_sizes.follow(timed)
     task = _task(timed)
     found = _subject(timed)
-    mine = page.visit_state().sweep
+    mine, is_break_even = page.visit_state().sweep, timed.picture == BREAK_EVEN
     others = [
         *(mine.timings.values() if mine else ()),
         *timing_recordings.opened_timings(),
@@ -68,15 +70,16 @@ def view(timed: Timed) -> None:
         terms.draw("timing", without=("bus", "pinned memory"))
     else:
         timing_versus.draw(timed, compared, partial(_choices, timed, found))
-    _measure_yourself(timed, found, task)
+    _measure_yourself(timed, found, task, compared)
     timing_browser.draw_measured(timed, [] if found.follows else others, found.follows)
     if task is not None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
     if found.apart:  # which the choice of sizes can't leave
         with st.expander(text.PUBLISHED, icon=":material/stacked_line_chart:"):
             timing_versus.draw(replace(timed, picture="time") if timed.picture == LINES else timed, compared)
-    elif not found.follows and task is not None:
-        with st.expander(text.LINES, expanded=task.open, icon=":material/stacked_line_chart:"):
+    elif not found.follows and task is not None and not (is_break_even and task is mine):  # which is a line of it
+        is_open = task.open and not is_break_even
+        with st.expander(text.LINES, expanded=is_open, icon=":material/stacked_line_chart:"):
             live(timed, False)
     elif not found.follows:
         _gpu_or_how(timed.sweep, found.timings)
@@ -125,8 +128,8 @@ def _task(timed: Timed) -> TimingJob | None:
     return found
 
 
-def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None) -> None:
-    """Draws two cards with a button each: the GPU of the visitor, and this server."""
+def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None, compared: list[Timing]) -> None:
+    """Draws two cards with a button each: the GPU of the visitor, and this server. `compared`: all timings of a break-even."""
     with st.container(key="measure-here"):
         st.markdown(f"## {text.YOURSELF}")
         mine, server = st.columns(2, gap="small")
@@ -136,6 +139,20 @@ def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None) -> N
         with server.container(border=True, height="stretch"):
             st.markdown(f"**{text.THIS_SERVER[len(results.timing.devices()) > 1]}**")
             _start(_sweep(timed), task)
+            if task and not task.open and (said := _result(timed, found, compared)):
+                st.markdown(text.RESULT.format(finding=escape(said), anchor=TOP))
+
+
+def _result(timed: Timed, found: Subject, compared: list[Timing]) -> str:
+    """What the break-even of the page says of what was measured on this server; empty beside other charts."""
+    if found.follows:
+        crossing = timing_chart.selected_chart(found.timings).break_even
+    else:
+        crossing = break_even.break_even(compared, timed.one_text) if timed.picture == BREAK_EVEN else None
+    if crossing is None:
+        return ""
+    is_compared = MEASURED in (crossing.cpu.kind, crossing.gpu.kind)
+    return line_names.of_keys(crossing.headline if is_compared else crossing.not_compared, crossing.timings)
 
 
 def _start(sweep: Sweep, task: TimingJob | None) -> None:
