@@ -28,6 +28,7 @@ from attention.timing.units import seconds as spelt
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "with copy"
 NOTE_SHIFT = 12  # pixels that a ratio is above the middle of its gap, as the name of the line below it is in the gap
+COPIED_SHIFT = -3  # the same for a ratio that counts the copy, as the line above it is near on a phone
 LONGEST = 24  # letters of the name of a device at the end of a line
 
 
@@ -89,7 +90,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
         showarrow=False,
         xanchor="right",
         xshift=-4,
-        yshift=NOTE_SHIFT,
+        yshift=COPIED_SHIFT if moved else NOTE_SHIFT,
         font={"color": PLOTLY_TEXT},
     )
 
