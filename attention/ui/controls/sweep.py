@@ -146,7 +146,7 @@ def _one_at_break_even(before: Mapping[str, Any], now: Mapping[str, Any]) -> tup
     """Of the values of a few that are ticked beside a break-even, which draws one, the one that was ticked last."""
     added = {name: [value for value in now[name] if value not in before[name]] for name in FEW}
     last = {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}
-    return (last if last and _draws_break_even(Timed(**before | {name: now[name] for name in FEW})) else {}), []
+    return (last if last and _draws_break_even(Timed(**{**before, **{name: now[name] for name in FEW}})) else {}), []
 
 
 def _draws_break_even(sweep: Timed) -> bool:
