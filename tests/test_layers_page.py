@@ -427,24 +427,24 @@ def test_the_framed_weight_is_one_that_the_statistic_counts(name):
     if most < copies_of.WEAK:
         assert marks["says"].startswith(instead), "too little for an example"
         return
-    if not marks["pair"]:  # another weight of the row is larger
-        assert not marks["says"].startswith("Framed: ") and ", but " in marks["says"]
-        return
     at, key = marks["pair"]
-    assert marks["says"].startswith("Framed: ") and (at, key) in alone
     assert float(found.weights[0, at, key]) == float(found.weights[0, at].max())
+    if ", but " in marks["says"]:  # another weight of the row is larger
+        assert marks["says"].endswith(" (framed).") and (at, key) not in alone
+        return
+    assert marks["says"].startswith("Framed: ") and (at, key) in alone
     assert f"puts {format_percent(most)} on" in marks["says"]
 
 
-def test_a_weight_that_is_not_the_largest_of_its_row_has_no_frame_and_the_larger_one_is_named():
+def test_the_larger_weight_of_a_row_is_named_and_framed_instead_of_one_that_is_not_its_largest():
     config = Config.of("trained:induction", layer=1, head=2, training_step=0)
     pair, weights = copies_of.example(config, "induction"), trace(config).weights[2]
     assert pair
     (most, key), read, drawn = weights[pair.query].max(-1), trace(config).texts, copies_of.marks(config, pair)
-    assert drawn and drawn.pair is None and float(most) > pair.weight
+    assert drawn and drawn.pair == (pair.query, int(key)) and float(most) > pair.weight
     followed = f"puts {format_percent(pair.weight)} on “{read[pair.key]}” ({pair.key}), which followed"
     assert (
-        f" {followed} “{read[pair.query]}” ({pair.key - 1}), but {float(most):.1%} on “{read[key]}” ({key})."
+        f" {followed} “{read[pair.query]}” ({pair.key - 1}), but {float(most):.1%} on “{read[key]}” ({key}) (framed)."
         in drawn.says
     )
 
@@ -789,8 +789,7 @@ def test_what_is_written_in_a_cell_agrees_with_the_count_of_the_headline():
     assert "2 of these 72 heads put over half" in words(test)
     bold = [said for said, strong in zip(cells["short"], cells["strong"], strict=True) if strong]
     assert all(said.endswith("%") for said in cells["short"])
-    assert sorted(bold) == ["50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
-    assert not {">50%", "<50%"} & {*cells["short"]}, "bold tells which are counted"
+    assert sorted(bold) == [">50%", ">99%"] and "Layer 0, head 2: over 99.9%" in cells["says"]
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
@@ -1090,7 +1089,8 @@ def test_the_map_of_a_trained_task_frames_a_token_that_comes_next_and_counts_the
     )
     seen = copies_of.shape_sentence(config, pair)
     assert f"From → on, {right} of {len(following)} rows attend most to the " in seen
-    assert (", which comes next." if drawn.pair else ", which comes next, but ") in drawn.says
+    is_larger = drawn.pair != (pair.query, pair.key)
+    assert (", which comes next, but " if is_larger else ", which comes next.") in drawn.says
     verdict = layers_sentences.no_role(config)
     assert f" in {right} of {len(following)} rows from → on" in verdict if right else verdict == text.NO_ROLE
     assert ("comes next: the rising diagonal." in seen) is (source == "trained:reverse" and 2 * right >= len(following))

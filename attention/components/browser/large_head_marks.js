@@ -12,8 +12,8 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
 
 /**
  * Returns the labels of an axis: those of the starts of repeats and every k-th of all others, as far as they do not touch, which
- * are the same for each head of a text; and that of the framed or pointed pair or row, in place of those that it would touch.
- * Where a text repeats, the same words have labels in each repeat and on both axes.
+ * are the same for each head of a text; and that of the framed or pointed pair or the selected row, in place of those that it
+ * would touch. Where a text repeats, the same words have labels in each repeat and on both axes.
  * @param {LargeData} data
  * @param {0 | 1} side
  * @param {[number, string][]} names
@@ -21,7 +21,7 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
  * @returns {Label[]}
  */
 export function spacedLabels({ marks, query }, side, names, line) {
-  const asked = marks?.hides && side === 0 ? query : -1, pair = (marks?.pointed ?? marks?.pair)?.[side] ?? asked;
+  const selected = marks && side === 0 ? query : -1, pair = (marks?.pointed ?? marks?.pair)?.[side] ?? selected;
   const starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
   /** @type {Label[]} */
   const ticks = [];

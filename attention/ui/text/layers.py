@@ -100,7 +100,7 @@ WHOLE_ROWS = {  # how to see a statistic of rows in the map
 EXAMPLE = "{query} puts {weight} on {key}, which followed {before}."
 LARGEST = "{query} puts {weight} on {key}{where}."
 LARGEST_OF_ROW = "{query} puts its largest weight, {weight}, on {key}{where}."
-LARGER = ", but {weight} on {key}."  # after any of these, if it is not the largest weight of its row
+LARGER = ", but {weight} on {key} (framed)."  # after any of these, if it is not the largest weight of its row
 PLACES = {  # of the key, seen from the query
     "itself": ", itself",
     "first": ", the first {unit}",

@@ -290,7 +290,7 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
-        table["short"] = [format_short_percent(value) for value in cells.values()]
+        table["short"] = [format_short_percent(value, HIGH) for value in cells.values()]
         table["role"] = [roles.get(cell, "") for cell in cells]
     said = {cell: roles[cell] for cell, value in cells.items() if value < limit and cell in roles}
     strong = {max(cells, key=cells.__getitem__)} if bold is None else bold

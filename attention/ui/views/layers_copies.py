@@ -101,20 +101,22 @@ def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> M
         how = text.WHOLE_ROWS.get(statistic, "")
         return Marks(starts, None, how) if starts or how else None
     said = _example_text(config, pair) if isinstance(pair, Copy) else _largest_text(config, pair)
-    larger = _larger_text(config, pair)
-    if pair.weight >= WEAK and not larger:
+    if top := _larger(config, pair):
+        texts = tokens(config).texts or [""] * config.tokens
+        key = format_token(texts[top.key], top.key, "key")
+        said = said.removesuffix(".") + text.LARGER.format(weight=format_percent(top.weight), key=key)
+        return Marks(starts, (pair.query, top.key), f"{said[0].upper()}{said[1:]}")
+    if pair.weight >= WEAK:
         return Marks(starts, (pair.query, pair.key), f"{text.FRAMED} {said}")
-    said = f"{said.removesuffix('.')}{larger or '.'}"
     return Marks(starts, None, f"{said[0].upper()}{said[1:]}")
 
 
-def _larger_text(config: Config, pair: Copy | Largest) -> str:
-    """The largest weight of the row of a pair; "" if it is that of the pair, which then is an example of what the head does."""
-    trace, texts = results.heads.trace(config), tokens(config).texts or [""] * config.tokens
+def _larger(config: Config, pair: Copy | Largest) -> Largest | None:
+    """The largest weight of the row of a pair; None if it is that of the pair, which then is an example of what the head does."""
+    trace = results.heads.trace(config)
     top = largest_weight(trace.weights[config.head], trace.mask, pair.query)
-    if not top or (most := format_percent(top.weight)) == format_percent(pair.weight) or top.key == pair.key:
-        return ""
-    return text.LARGER.format(weight=most, key=format_token(texts[top.key], top.key, "key"))
+    same = not top or format_percent(top.weight) == format_percent(pair.weight) or top.key == pair.key
+    return None if same else top
 
 
 def _example_text(config: Config, pair: Copy) -> str:
