@@ -67,9 +67,15 @@ def tables(test: AppTest) -> list[dict[str, list]]:
 
 def selected_head(test: AppTest) -> dict:
     """What the browser gets with the cells of the selected head."""
-    (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
-    (length,) = struct.unpack("<I", head.bytes[:4])
-    return json.loads(head.bytes[4 : 4 + length])
+    (head,) = large_heads(test)
+    return head
+
+
+def large_heads(test: AppTest) -> list[dict]:
+    """What the browser gets with the cells of each large head."""
+    parts = [each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head")]
+    lengths = [struct.unpack("<I", part.bytes[:4])[0] for part in parts]
+    return [json.loads(part.bytes[4 : 4 + length]) for part, length in zip(parts, lengths, strict=True)]
 
 
 def helps(test: AppTest) -> str:
@@ -1266,3 +1272,19 @@ def test_the_labels_of_an_axis_are_those_of_its_text_whatever_is_framed_but_for_
         assert drawn == {at for at in usual if abs(at - query) >= line} | {query}
     short = ["[start]", *["The", " cat", " sat", "."] * 3]
     assert drawn_labels(short, 0.5, [None, 7]) == [{*range(13)}] * 2, "there is room for each"
+
+
+def test_the_earlier_and_the_later_head_are_shown_at_work_on_one_pair_of_tokens():
+    shut, opened = run(PAGE, {"source": REPEATED}), run(PAGE, {"source": REPEATED}, {"two heads": True})
+    assert text.TOGETHER_FOLD in [each.label for each in shut.expander] and len(large_heads(shut)) == 1
+    assert "**1 · Layer 16, head 0**" in words(opened) and "**2 · Layer 18, head 6**" in words(opened)
+    (_, first, second), read = large_heads(opened), trace(Config.of(REPEATED, layer=16)).texts
+    (key, before), (query, found) = first["marks"]["pair"], second["marks"]["pair"]
+    assert (key, before + 1) == (found, found) and read[query] == read[before], (
+        "what the first reads, the second looks for"
+    )
+    assert first["marks"]["says"].startswith(f"Framed: “{read[key]}” ({key}) puts its largest weight, 93.7%, on")
+    other = run(PAGE, {"source": REPEATED, "mask": "full"}, {"two heads": True})
+    assert text.TOGETHER_FOLD not in [each.label for each in other.expander], (
+        "what the model wrote, it wrote with its own mask"
+    )

@@ -17,29 +17,27 @@ from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers, training_steps
-from attention.knobs import DEFAULTS, GENERATED, LAST_QUERY
+from attention.knobs import GENERATED, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
-from attention.sources.providers import distributes, readable, source_title, tokens, unit
+from attention.sources.providers import distributes, readable, source_title, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs, picture
 from attention.ui.heading import draw_finding, title_part
-from attention.ui.markdown import escape, join_words
+from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, gestures, model_run, page, present
 from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
-from attention.ui.views import heads_large, layers_changed, layers_sentences, own_text, questions
+from attention.ui.views import heads_large, layers_changed, layers_circuit, layers_sentences, own_text, questions
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.head_names import head_title, place_text
 from attention.ui.views.pinned_sides import has_layer_difference
 
-PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
-EMERGES = "trained:induction"
 COLUMNS = [2, 3]
 HEIGHT = 416  # pixels of the selected head with its axes: its square has 332, or as many as its column has room for
 ROOM = Room(100, 270, key=True, stretch=400)  # of the map of all heads beside it, above the key to its colours
@@ -102,7 +100,7 @@ def view(config: Config) -> None:
             blank = [] if before else layers_sentences.blank_sentences(config, found, ROOM)
             st.caption(said, help=layers_sentences.caption_help(config, found, counted + blank))
         if not (before or alone or unsaid):
-            _order_of_layers(config, found, pair)
+            layers_circuit.say_order(config, found, pair)
         if not alone:
             _offer_higher(config, found)
             if len(layers(config.source)) == 1:
@@ -113,6 +111,8 @@ def view(config: Config) -> None:
             if before:
                 st.caption(comparing.SIDE_B)
             _focus(config, found, pair, counted_by)
+        if not (before or unsaid):
+            layers_circuit.draw(config, found)
         terms.draw("layers")
     browser_yield.yield_to_browser()
 
@@ -149,16 +149,7 @@ def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
 
 def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
     """Another statistic was chosen: the head with its largest value is selected."""
-    page.change(**_highest(replace(config, layer_map=page.widgets()["layer_map"]), found))
-
-
-def _highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
-    """The knobs that select the head with the largest value; {} if two sides are compared or a question asks for it."""
-    held = maps.cells(maps.number(config, found), found)
-    if not held or maps.absent(config, found) or config.against or questions.unsaid(config):
-        return {}
-    layer, head = max(held, key=held.__getitem__)
-    return {"layer": layer, "head": head}
+    page.change(**layers_circuit.highest(replace(config, layer_map=page.widgets()["layer_map"]), found))
 
 
 def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
@@ -167,7 +158,7 @@ def _select_highest(config: Config, found: Mapping[int, Layer]) -> None:
     No query stays selected: it was one of other tokens, and the map shows that of its example instead.
     """
     is_new = [model_run.take_new_text(config), _take_new_source(config)]
-    if any(is_new) and (highest := _highest(config, found)):
+    if any(is_new) and (highest := layers_circuit.highest(config, found)):
         model_run.show_next(to_query(replace(config, query=LAST_QUERY, **highest)))
 
 
@@ -217,38 +208,6 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     st.markdown(template.format(head=head_title(config, here).capitalize(), statistic=said, anchor=MAP))
 
 
-def _order_of_layers(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
-    """Says that previous-token heads are in layers below the induction heads, if all are, and what for, by the framed `pair`.
-
-    Draws buttons that show the map of the others, and a training in which such a head appears.
-    """
-    shown = maps.number(config, found)
-    earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
-    if not (shown in text.OTHER_PATTERN and maps.is_weight(config, found) and earlier and later):
-        return
-    if max(earlier) >= min(later) or not maps.tells_of_copies("induction", config, found):
-        return
-    if provenance.changed_settings(config):  # what the model wrote, it wrote with its own
-        return
-    later_text, earlier_text = (join_words([*map(str, layers)]) for layers in (later, earlier))
-    how, texts = text.HOW_ALL, tokens(config.truncated).texts
-    if isinstance(pair, Copy):
-        how = text.HOW.format(key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”"))
-    st.markdown(text.LATER.format(later=later_text, earlier=earlier_text, s="s" * (len(earlier) > 1)) + how)
-    name, label = text.OTHER_PATTERN[shown]
-    knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
-    with st.container(horizontal=True, gap="small"):
-        st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
-        if config.source != EMERGES:
-            st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge)
-
-
-def _watch_emerge() -> None:
-    """Shows the training at the last step without an induction head."""
-    steps = maps.steps_of_appearance(Config.of(EMERGES))
-    page.change(source=EMERGES, layer_map=DEFAULTS["layer_map"], **({"training_step": steps[0]} if steps else {}))
-
-
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws a button that shows a statistic on which some head is high, if none is on the one that is shown.
 
@@ -259,7 +218,7 @@ def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
     name = higher or (maps.usual_metric(config) if absent else _auto_statistic(config, found))
     if name:
         label = (text.HIGHER if higher and not absent else text.INSTEAD).format(statistic=EVERY[name].label.lower())
-        knobs = {"layer_map": name} | _highest(replace(config, layer_map=name), found)
+        knobs = {"layer_map": name} | layers_circuit.highest(replace(config, layer_map=name), found)
         st.button(label, key="higher", on_click=page.change, kwargs=knobs)
 
 
@@ -338,8 +297,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if pair:
         shown = replace(shown, query=pair.query)
-    if shown.colors == "auto" and shown.tokens <= PLAIN:
-        shown = replace(shown, colors="linear")
+    shown = copies.with_plain_colors(shown)
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
     marks = copies.marks(shown, pair, counted_by) or Marks([])  # room for words, so that the map never moves
     on_pin = None if unsaid else partial(gestures.on_row_pin, MAP)

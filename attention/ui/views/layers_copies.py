@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from attention.analysis.head_numbers import FIRST_EXAMPLE, example_pairs
@@ -28,6 +30,7 @@ from attention.ui.views.known_metrics import is_rare
 SIGN = "→"  # in the texts of a task: the answer comes after it
 LARGEST = "greatest"  # the statistic of which every head has an example
 OPENING = LARGEST, "preceding"  # statistics with which the map of such a task opens
+PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MOST = 256  # tokens up to which a cell is large enough to be framed
 SINK = 0.5  # of the weight: from this mean on the first token is said to take it
 LISTED, FIRST = 24, 12  # up to LISTED tokens all are written; otherwise the first, and the last
@@ -91,6 +94,11 @@ def _next_in_task(config: Config) -> Largest | None:
 def _asked_query(config: Config) -> int | None:
     """The query of a question, or the selected one; None if all are shown alike."""
     return None if config.query == LAST_QUERY and not config.ask and config.predict != "row" else config.query_index
+
+
+def with_plain_colors(config: Config) -> Config:
+    """The settings with weights coloured from 0% to 100%, if no scale is chosen and the text is not long."""
+    return replace(config, colors="linear") if config.colors == "auto" and config.tokens <= PLAIN else config
 
 
 def marks(config: Config, pair: Copy | Largest | None, statistic: str = "") -> Marks | None:

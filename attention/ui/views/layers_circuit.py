@@ -1,0 +1,123 @@
+"""Previous-token heads below induction heads: that they are there, and two of them at work on one pair of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.analysis.repeats import Copy, Largest, largest_weight
+from attention.charts import heatmap
+from attention.components.large_head import large_head
+from attention.config import Config
+from attention.knobs import DEFAULTS
+from attention.number_format import format_token
+from attention.sources.providers import tokens
+from attention.ui import provenance, results
+from attention.ui.markdown import escape, join_words
+from attention.ui.results.layers import Layer
+from attention.ui.session import page
+from attention.ui.text import layers as text
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import layers_copies as copies
+from attention.ui.views import questions
+from attention.ui.views.head_names import head_title
+
+EMERGES = "trained:induction"
+FOLD = "two heads"  # the key of the expander
+HEIGHT = 380  # pixels of each of the two maps, with its axes
+Cell = tuple[int, int]
+
+
+def highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
+    """The knobs that select the head with the largest value; {} if two sides are compared or a question asks for it."""
+    held = maps.cells(maps.number(config, found), found)
+    if not held or maps.absent(config, found) or config.against or questions.unsaid(config):
+        return {}
+    layer, head = max(held, key=held.__getitem__)
+    return {"layer": layer, "head": head}
+
+
+def _layers_in_order(config: Config, found: Mapping[int, Layer]) -> tuple[list[int], list[int]] | None:
+    """The layers of previous-token heads, and those of induction heads; None unless all of these are in later layers.
+
+    None, too, with other settings than the model's: what it wrote, it wrote with its own.
+    """
+    earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
+    if not (maps.is_weight(config, found) and earlier and later) or max(earlier) >= min(later):
+        return None
+    if provenance.changed_settings(config) or not maps.tells_of_copies("induction", config, found):
+        return None
+    return earlier, later
+
+
+def say_order(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
+    """Says that previous-token heads are in layers below the induction heads, if all are, and what for, by the framed `pair`.
+
+    Draws buttons that show the map of the others, and a training in which such a head appears.
+    """
+    shown = maps.number(config, found)
+    if shown not in text.OTHER_PATTERN or not (order := _layers_in_order(config, found)):
+        return
+    earlier, later = (join_words([*map(str, each)]) for each in order)
+    how, texts = text.HOW_ALL, tokens(config.truncated).texts
+    if isinstance(pair, Copy):
+        how = text.HOW.format(key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”"))
+    st.markdown(text.LATER.format(later=later, earlier=earlier, s="s" * (len(order[0]) > 1)) + how)
+    name, label = text.OTHER_PATTERN[shown]
+    knobs = {"layer_map": name} | highest(replace(config, layer_map=name), found)
+    with st.container(horizontal=True, gap="small"):
+        st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
+        if config.source != EMERGES:
+            st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge)
+
+
+def _watch_emerge() -> None:
+    """Shows the training at the last step without an induction head."""
+    steps = maps.steps_of_appearance(Config.of(EMERGES))
+    page.change(source=EMERGES, layer_map=DEFAULTS["layer_map"], **({"training_step": steps[0]} if steps else {}))
+
+
+def draw(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws an expander, if a head attends to the token before and a later one after copies; open, both on one pair."""
+    if config.tokens > copies.MOST or not _layers_in_order(config, found):
+        return
+    fold = st.expander(text.TOGETHER_FOLD, icon=":material/hub:", key=FOLD, on_change="rerun")
+    if fold.open:
+        with fold:
+            _draw_both(config.truncated, found)
+
+
+def _draw_both(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws the earlier head at the key of a copy, and the later head at its query."""
+    first, second = (_at(config, _top(name, found)) for name in ("previous", "induction"))
+    pair, trace = copies.example(second, "induction"), results.heads.trace(first)
+    reads = largest_weight(trace.weights[first.head], trace.mask, pair.key) if isinstance(pair, Copy) else None
+    if pair is None or reads is None:
+        st.caption(text.TOGETHER_NONE)
+        return
+    both = (first, reads, text.TOGETHER_FIRST), (second, pair, text.TOGETHER_SECOND)
+    for column, (shown, at, said) in zip(st.columns(2, gap="medium"), both, strict=True):
+        with column:
+            st.markdown(said.format(head=head_title(shown, (shown.layer, shown.head)).capitalize()))
+            _draw_map(replace(shown, query=at.query), at)
+    query, key = (escape(format_token(tokens(config).texts[at], at)) for at in (pair.query, pair.key))
+    st.caption(text.TOGETHER_MEANS.format(query=query, key=key))
+
+
+def _draw_map(config: Config, pair: Copy | Largest) -> None:
+    cells = results.heads.part(config, config.head, ((0, config.tokens), (0, config.n_keys)), heatmap.PIXELS)
+    marks, key = copies.marks(config, pair), f"together {config.layer}"
+    large_head(config, cells, (0, 0), key=key, zooms=False, height=HEIGHT, marks=marks)
+
+
+def _at(config: Config, cell: Cell) -> Config:
+    """A head of these layers with no row selected."""
+    return copies.with_plain_colors(replace(config, layer=cell[0], head=cell[1], query=DEFAULTS["query"]))
+
+
+def _top(name: str, found: Mapping[int, Layer]) -> Cell:
+    """The head that follows a pattern most."""
+    held = maps.cells(name, found)
+    return max(held, key=held.__getitem__)
