@@ -370,3 +370,12 @@ def test_of_keys_that_get_as_much_the_first_are_named():
     most = max(row.keys["weight"])
     first = [at for at, weight in enumerate(row.keys["weight"]) if round(weight, 3) == round(most, 3)][:3]
     assert re.findall(r"“river” \((\d+)\)", tables.puts(row, "word")) == [str(at) for at in first] and first[0] == 1
+
+
+def test_every_hand_built_head_has_a_short_name_in_brackets_if_its_weights_do_not_show_it():
+    config = Config(heads=32)
+    roles = results.heads.roles(config)
+    short, names = heads_parts.short_names(config, roles), heads_parts.names(config, roles)
+    assert short[:8] == ["same", "prev", "first", "3 back", "near", "(self+)", "even", "rand"] and all(short)
+    assert [name.startswith("(") for name in short] == [name.startswith("(") for name in names]
+    assert max(map(len, short)) <= 9

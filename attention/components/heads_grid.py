@@ -34,6 +34,7 @@ def heads_grid(
     on_pin: Callable[[], None] | None = None,
     note: str = "",
     names: Sequence[str] = (),
+    short_names: Sequence[str] = (),
     certain: int | None = None,
     address: tuple[str, str] | None = None,
     painted: str = "",
@@ -46,9 +47,10 @@ def heads_grid(
     Enter or Space pins immediately, arrow keys after a pause. `height` is in CSS pixels and does not depend on the number
     of heads; narrow windows show two squares per row, as high as needed. `note` is shown next to the squares, `names` next
     to the head numbers: what each head does, "" if there is no word for it; a second line of a name is shown on hover only.
-    `certain`: the first `certain` heads are exact, the others a preview; None if all are exact. `address`: the query string
-    that the address bar has, and the one that it gets once the cells are painted. `painted`: the link of the picture, if it
-    is not that of the config. `kept`: whether the browser keeps the cells. `end`: how far the bars of a row reach at least.
+    `short_names` take their place in narrow squares. `certain`: the first `certain` heads are exact, the others a preview;
+    None if all are exact. `address`: the query string that the address bar has, and the one that it gets once the cells are
+    painted. `painted`: the link of the picture, if it is not that of the config. `kept`: whether the browser keeps the cells.
+    `end`: how far the bars of a row reach at least.
     """
     data = message(
         config,
@@ -56,6 +58,7 @@ def heads_grid(
         height=height,
         note=note,
         names=names,
+        short_names=short_names,
         certain=certain,
         address=address,
         painted=painted,
@@ -124,6 +127,7 @@ def message(
     height: int = theme.GRID_HEIGHT,
     note: str = "",
     names: Sequence[str] = (),
+    short_names: Sequence[str] = (),
     certain: int | None = None,
     address: tuple[str, str] | None = None,
     painted: str = "",
@@ -141,6 +145,8 @@ def message(
     } | ({"painted": painted} if painted else {})
     if cells.pool == "mean":
         told["pool"] = cells.pool
+    if any(short_names):
+        told["short_names"] = list(short_names)
     if end:
         told["end"] = end
     return payload(header(config, height, note) | told, cells, kept)

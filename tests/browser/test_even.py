@@ -121,3 +121,12 @@ def test_a_button_draws_the_row_on_the_other_kind_of_scale_and_back(visit):
     tab.page.get_by_role("button", name="Log scale").click()
     expect(chart.get_by_text("× uniform", exact=True)).to_be_visible()
     assert tab.link == bars
+
+
+def test_maps_that_are_too_narrow_for_a_name_have_a_short_one(visit):
+    tab = visit("heads?heads=32")
+    caption = tab.page.locator(".heads-grid .squares figure:nth-of-type(6) figcaption")
+    expect(caption.locator("span")).to_have_text("(self+)")
+    assert (caption.get_attribute("title") or "").startswith("(itself, one back)")
+    shown = tab.page.locator(".heads-grid .squares figcaption span:visible")
+    assert all(shown.all_inner_texts()) and shown.count() == 32

@@ -169,10 +169,12 @@ function snap(heads, ratio) {
 
 /**
  * Sets the titles. A line is above heads that share keys and values, once per group, however many rows it takes; on a scale of
- * its own, a head shows its maximum.
+ * its own, a head shows its maximum. `brief`: whether names are short, as most long ones have no room.
  * @param {Grid} grid
+ * @param {boolean} [brief]
  */
-function setCaptions({ figures, data, plan }) {
+function setCaptions(grid, brief = Boolean(grid.plan.brief)) {
+  const { figures, data, plan, squares } = grid;
   const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
   const lined = (/** @type {number} */ h) => size > 0 && (h < plan.columns || group(h) !== group(h - plan.columns));
   const joined = (/** @type {number} */ h) =>
@@ -180,8 +182,10 @@ function setCaptions({ figures, data, plan }) {
   figures.forEach((figure, h) => {
     figure.element.classList.toggle("grouped", lined(h));
     figure.element.classList.toggle("joined", lined(h) && joined(h));
-    setCaption(figure, data, h, plan.width, plan.stacked);
-    fitCaption(figure.element, plan);
+    setCaption(figure, data, h, { ...plan, brief });
+    fitCaption(figure.element, plan, brief);
   });
-  fitCaptions(figures.map(({ element }) => element));
+  squares.classList.toggle("dotless", brief && !plan.stacked);
+  const fit = fitCaptions(figures.map(({ element }) => element));
+  if (!fit && !brief && data.short_names) setCaptions(grid, true);
 }

@@ -18,7 +18,7 @@ const PANEL = [160, 230], SENTENCE = 168, TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
 const SPARSE = 3;  // tokens per label beyond which labels are positions, as a few of many words do not tell where they are
-const NUMBER = 24, NAME_LETTER = 5.4;  // pixels beside the name of a square, and of one of its letters
+const NUMBER = 24, BRIEF_NUMBER = 16, NAME_LETTER = 5.4;  // pixels beside the name of a square, and of one of its letters
 
 /**
  * Returns whether the window is wide, the width of the readout, the room for labels, and the width that squares have.
@@ -56,7 +56,7 @@ export function arrangeLarge(data, width) {
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
   const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide, panel - PANEL[0]);
   const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, gridHeight: TITLE + large.height + room };
-  const widened = wide && fit.stacked ? widenTracks(data, fit, left, panel, shown.gridHeight) : {};
+  const widened = wide && (fit.stacked || fit.brief) ? widenTracks(data, fit, left, panel, shown.gridHeight) : {};
   return { ...snapSide({ ...fit, ...shown, ...widened }, data), large };
 }
 
@@ -64,17 +64,19 @@ export function arrangeLarge(data, width) {
  * Returns the width of the columns of squares so that as many names as possible fit, and that of the readout, which may
  * become narrower for it. `wrapped`: whether longer names take a second line, if there is room for it above all squares.
  * @param {GridData} data
- * @param {{ columns: number, side: number }} fit
+ * @param {{ columns: number, side: number, brief?: boolean }} fit
  * @param {number} left  the width that the squares have
  * @param {number} panel
  * @param {number} height  of the grid
  */
-function widenTracks(data, { columns, side }, left, panel, height) {
+function widenTracks(data, { columns, side, brief }, left, panel, height) {
   const gaps = GAP * (columns - 1), most = Math.floor((left + panel - PANEL[0] - gaps) / columns);
-  const wanted = data.names.map((name) => Math.ceil(NAME_LETTER * signs(shortName(name)).length));
+  const widthOf = (/** @type {string} */ name) => Math.ceil(NAME_LETTER * signs(name).length);
+  const wanted = brief ? data.short_names?.map((name) => BRIEF_NUMBER + widthOf(name)) ?? [] :
+    data.names.map((name) => widthOf(shortName(name)));
   const track = Math.max(side, ...wanted.filter((width) => width <= most));
   const rows = Math.ceil(data.heads / columns), wrappedHeight = rows * (TITLE + 2 * LINE + side) + GAP * (rows - 1);
-  const wrapped = wanted.some((width) => width > track) && wrappedHeight <= height;
+  const wrapped = !brief && wanted.some((width) => width > track) && wrappedHeight <= height;
   return { track, wrapped, panel: panel - Math.max(0, columns * track + gaps - left) };
 }
 
@@ -86,7 +88,7 @@ function widenTracks(data, { columns, side }, left, panel, height) {
  * @param {number} height
  * @param {boolean} wide
  * @param {number} spare  pixels by which the squares may be wider than this
- * @returns {{ columns: number, side: number, stacked?: boolean }}
+ * @returns {{ columns: number, side: number, stacked?: boolean, brief?: boolean }}
  */
 function fitNamed(data, width, height, wide, spare) {
   const plain = fitBeside(data, width, height, wide, TITLE), named = data.names.filter(Boolean);
@@ -94,7 +96,7 @@ function fitNamed(data, width, height, wide, spare) {
   if (!longest || plain.side >= NUMBER + NAME_LETTER * longest) return plain;
   const two = fitBeside(data, width, height, wide, TITLE + LINE), most = (width + spare) / two.columns - GAP;
   const without = wide && data.group === 1 && 2 * letters.filter((count) => NAME_LETTER * count > most).length > letters.length;
-  return without ? plain : { ...two, stacked: true };
+  return without ? { ...plain, brief: Boolean(data.short_names) } : { ...two, stacked: true };
 }
 
 /**

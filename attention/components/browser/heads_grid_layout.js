@@ -31,6 +31,7 @@ import { arrangeTrained, setTrained } from "./heads_grid_trained.js";
  * @property {number} [gridHeight]  height of the grid, if it is not the given one
  * @property {boolean} [stacked]  whether names are below the numbers of heads
  * @property {boolean} [wrapped]  whether these names may take two lines
+ * @property {boolean} [brief]  whether names are short and beside the numbers of heads, without the dot of their colour
  * @property {number} [track]  width of a column of squares, if their names need more than the squares
  * @typedef {{ ratio: number, pixelHeight: number, pixelWidth: number, height: number, width: number }} Size
  * @typedef {Size & { cell: { height: number, width: number } }} Square

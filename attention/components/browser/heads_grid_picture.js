@@ -79,7 +79,7 @@ function write(pen, element, origin) {
   pen.textAlign = element.matches(".down, .across") ? "right" : "left";
   pen.translate(box.left - origin.left + box.width / 2, box.top - origin.top + box.height / 2);
   if (turned) pen.rotate(up ? -Math.PI / 2 : Math.PI / 2);
-  const long = turned ? box.height : box.width, dot = element.matches("figcaption b") ? 11 : 0;
+  const long = turned ? box.height : box.width, dot = element.matches("figcaption b") && !element.closest(".dotless") ? 11 : 0;
   pen.fillText(element.textContent ?? "", (pen.textAlign === "right" ? long : -long) / 2 + dot, 0, long);
   if (dot) {
     pen.fillStyle = element.closest("figure")?.style.getPropertyValue("--head") ?? "";

@@ -42,7 +42,7 @@ export function showPinned(grid) {
   figures.forEach(({ element }, h) => element.classList.toggle("focus", h === cursor.head));
   paintHead(large, data, cursor.head);
   if (data.trained) showTrained(grid);
-  else setCaption(large, data, cursor.head, plan.large.width);
+  else setCaption(large, data, cursor.head, plan.large);
 }
 
 /**

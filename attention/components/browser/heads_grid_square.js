@@ -15,7 +15,7 @@ const ROOMY = 6, NONE = new Uint8Array();
 const WORDED = 110;  // width from which a caption is in words
 const SMALL = 11 / 12;  // of the width, in small letters
 const LINES = 1.8;  // of its width that a name has room for in two lines, of which the first may end early
-const DOT = 17;  // width of what stands beside the words of a caption
+const DOT = 17, BESIDE = 4;  // width of what stands beside the words of a caption, and without the dot
 
 /**
  * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
@@ -155,10 +155,10 @@ export function shortName(name = "") {
  * @param {Figure} figure
  * @param {GridData} data
  * @param {number} h
- * @param {number} width
- * @param {boolean} [stacked]  whether the name has a line of its own; that of a shared key-value head is then beside the number
+ * @param {{ width: number, stacked?: boolean, brief?: boolean }} plan  `stacked`: whether the name has a line of its own; that
+ *   of a shared key-value head is then beside the number; `brief`: whether the name is the short one
  */
-export function setCaption({ element }, data, h, width, stacked = false) {
+export function setCaption({ element }, data, h, { width, stacked = false, brief = false }) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
@@ -166,10 +166,11 @@ export function setCaption({ element }, data, h, width, stacked = false) {
   const role = data.names[h] || "";
   const told = (/** @type {string} */ name) => [name, shared, maximum].filter(Boolean).join(" · ");
   const title = headTitle({}, data.per ? h % data.per : h);
-  const short = data.per || width >= WORDED ? title : `${h}`, isBeside = stacked && shared !== "", name = shortName(role);
+  const short = data.per || width >= WORDED ? title : `${h}`, isBeside = stacked && shared !== "";
+  const name = brief ? data.short_names?.[h] ?? "" : shortName(role);
   find(element, "figcaption b").textContent = isBeside ? `${short} · ${shared}` : short;
   find(element, "figcaption").title = told(role);
-  find(element, "figcaption span").textContent = isBeside ? [name, maximum].filter(Boolean).join(" · ") : told(name);
+  find(element, "figcaption span").textContent = isBeside ? [name, maximum].filter(Boolean).join(" · ") : brief ? name || shared : told(name);
   element.dataset.shared = isBeside ? "" : shared;
 }
 
@@ -179,10 +180,11 @@ export function setCaption({ element }, data, h, width, stacked = false) {
  * of the page.
  * @param {HTMLElement} figure
  * @param {import("./heads_grid_layout.js").Plan} plan
+ * @param {boolean} brief
  */
-export function fitCaption(figure, { width, track = width, stacked, wrapped }) {
+export function fitCaption(figure, { width, track = width, stacked, wrapped }, brief) {
   const caption = find(figure, "figcaption span"), { shared } = figure.dataset;
-  const number = stacked ? 0 : DOT + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
+  const number = stacked ? 0 : (brief ? BESIDE : DOT) + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
   if (shared && textWidth(figure, caption.textContent ?? "") * SMALL + number > track) caption.textContent = shared;
   const name = textWidth(figure, caption.textContent ?? "");
   figure.classList.toggle("small", name + number > track);
@@ -191,11 +193,13 @@ export function fitCaption(figure, { width, track = width, stacked, wrapped }) {
 
 /**
  * Cuts the names that have no room if most others have it; if most have none, all are only in the tooltips.
+ * Returns whether most have it.
  * @param {HTMLElement[]} figures
  */
 export function fitCaptions(figures) {
   const without = figures.filter((figure) => figure.classList.contains("unnamed")).length, few = 2 * without <= figures.length;
   for (const { classList } of figures) classList.toggle("unnamed", without > 0 && !few);
+  return few;
 }
 
 /** @type {Map<string, number>} */

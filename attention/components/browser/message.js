@@ -58,7 +58,8 @@
 
 /**
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Known
- * @typedef {Known & { key_tokens?: string[] | null }} Told  `key_tokens`: those of the keys in cross-attention
+ * @typedef {Known & { key_tokens?: string[] | null, short_names?: string[] }} Told  `key_tokens`: those of the keys in
+ * cross-attention; `short_names`: the names in narrow squares
  * A training: the `step`, the shares of right predictions before it and then, the token after the `last` one, and whether
  * copies of a token are marked, and how many trainings that fail were begun. The second half of all codes is of the same heads
  * before the first step.

@@ -11,6 +11,7 @@ from attention.ui import provenance, results
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import head_survey as text
+from attention.ui.text.layers import SHORT_ROLES
 
 INDUCTION = "induction"  # in the name of a role, alone or with another kind of keys
 
@@ -52,6 +53,13 @@ def role_name(config: Config, layer: int, head: int, role: Role, form: str = tex
     if survey is None or needs_copies(role):
         return role.name
     return form.format(name=role.name, many=survey.count(layer, head, role.name), texts=len(survey.tokens))
+
+
+def short_role(role: Role | None) -> str:
+    """The name of a role as one word for a small map, "+" after it if there are two kinds of keys; "" if there is no word."""
+    first, *others = role.name.split(JOINED) if role else [""]
+    word, _ = SHORT_ROLES.get(first.partition(" ")[0], ("", ""))
+    return f"{word}{'+' * bool(word and others)}"
 
 
 def needs_copies(role: Role | None) -> bool:

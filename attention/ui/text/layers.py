@@ -160,12 +160,19 @@ CELLS_ROLES_BLANK = "Blank: no single pattern."
 LIMIT = "Shares below {ratio:g} times those of uniform weights have no number: they can be by chance."
 SHORT_ROLES = {  # by the first word of the name of a role, in the order in which they are listed: a word and its meaning
     "one": ("prev", "the token before"),
+    **{
+        count: (f"{number} back", f"{count} tokens before")
+        for number, count in enumerate(
+            ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 2
+        )
+    },
     "next": ("next", "the token after"),
     "first": ("first", "the first token"),
     "itself": ("self", "itself"),
     "same": ("same", "the same token"),
     "nearby": ("near", "within 5 tokens"),
     "uniform": ("even", "all alike"),
+    "random": ("rand", "random"),
     "induction": ("ind", "induction"),
 }
 SHORT_MEANING = "{name} = {meaning}"

@@ -72,6 +72,7 @@ def view(config: Config) -> None:
         results.heads.shown_cells(config),
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
+        short_names=parts.short_names(config, roles),
         address=address_bar.address(),
     )
     browser_yield.yield_to_browser()

@@ -196,13 +196,15 @@ def _largest_of_row(side: Config) -> float:
 
 def _grid(sides: Sides, side: Config, end: float) -> None:
     """Draws the grid of one side; `end`: that of the bars of both sides, so that they can be compared."""
-    names = parts.names(side, results.heads.roles(side))
+    roles = results.heads.roles(side)
+    names, short_names = parts.names(side, roles), parts.short_names(side, roles)
     if side is sides.b:
         heads_grid(
             side,
             results.heads.cells(side),
             on_pin=gestures.on_grid_pin,
             names=names,
+            short_names=short_names,
             address=address_bar.address(),
             painted=link(sides.b),
             end=end,
@@ -214,6 +216,7 @@ def _grid(sides: Sides, side: Config, end: float) -> None:
         key="grid a",
         on_pin=gestures.on_side_pin,
         names=names,
+        short_names=short_names,
         kept=kept_bytes("grid a"),
         end=end,
     )

@@ -28,6 +28,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
+from attention.ui.session.role_note import short_role
 from attention.ui.text import heads
 from attention.ui.text import layers as text
 from attention.ui.views.head_names import cell_text, head_title, heads_phrase
@@ -332,7 +333,7 @@ def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) ->
     if not (is_weight(config, found) and chart.writes_roles(len(found), config.heads, room)):
         return {}
     named = {
-        (layer, head): text.SHORT_ROLES.get(role.name.split()[0], ("", ""))[0]
+        (layer, head): short_role(role)
         for layer, each in found.items()
         for head, role in enumerate(each.roles)
         if role and role.shows and "," not in role.name

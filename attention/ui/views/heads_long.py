@@ -214,12 +214,12 @@ def _squares(config: Config, drawing: MapJob) -> None:
         note += text.PATTERN_HIDDEN.format(head=config.head)
     st.caption(note)
     roles = results.long.roles(config, drawing) if drawing.state == "done" else []
-    names = parts.names(config, roles)
     heads_grid(
         config,
         cells,
         on_pin=gestures.on_grid_pin,
-        names=names,
+        names=parts.names(config, roles),
+        short_names=parts.short_names(config, roles),
         certain=len(heads),
         address=address_bar.address(),
     )

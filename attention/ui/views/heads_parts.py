@@ -35,7 +35,7 @@ from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape, join_words
 from attention.ui.session import page
-from attention.ui.session.role_note import role_name, role_note
+from attention.ui.session.role_note import role_name, role_note, short_role
 from attention.ui.text import heads as text
 from attention.ui.text import layers as layers_text
 from attention.ui.views import layers_copies, own_text, questions
@@ -111,6 +111,14 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
         name if role is None or role.shows else text.NOT_SHOWN.format(name=name, says=role.says)
         for name, role in zip(found, roles, strict=True)
     ]
+
+
+def short_names(config: Config, roles: Sequence[Role | None]) -> list[str]:
+    """The names of `names` as one word each, for maps that are too narrow for more."""
+    if questions.unsaid(config):
+        return [""] * len(roles)
+    found = [(short_role(role), role is None or role.shows) for role in roles]
+    return [word if shows or not word else f"({word})" for word, shows in found]
 
 
 def does(config: Config, role: Role | None) -> str:
