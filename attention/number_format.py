@@ -1,8 +1,8 @@
 """Formats of shares, weights, means, tokens and heads in text and tables, the same as in the browser and its charts.
 
-A share of pairs, of work, or of the weight of several keys is a percentage; the weight of one key is a decimal with
-three significant digits; a head statistic has three decimals. Halves are rounded up, as by `toFixed`, `toPrecision` and
-d3; Python's own formats would round 0.03125 down.
+A share of pairs, of work, or of the weight of several keys is a percentage, as is the weight of one key if rows are
+distributions; otherwise that is a decimal with three significant digits. A head statistic has three decimals. Halves are
+rounded up, as by `toFixed`, `toPrecision` and d3; Python's own formats would round 0.03125 down.
 """
 
 from __future__ import annotations
@@ -54,6 +54,13 @@ def format_weight(weight: float) -> str:
     return f"{number}e{int(power)}"
 
 
+def format_share(weight: float) -> str:
+    """Returns a weight as a percentage of its row with three significant digits, however small: 43.0%, 0.0462%."""
+    if 0.999 < weight < 1:
+        return ">99.9%"
+    return f"{format_weight(100 * weight)}%" if weight else "0"
+
+
 def format_mean(value: float) -> str:
     """Returns a statistic of a head or of a row with three decimals."""
     return _round_half_up(value, 3)
@@ -80,6 +87,11 @@ def weight_text(field: str) -> str:
     """Returns `format_weight` of a field of a chart, as a Vega expression."""
     value = f"datum['{field}']"
     return f"{value} == 0 ? '0' : format({value}, '.3g')"
+
+
+def share_text(field: str) -> str:
+    """Returns a field of a chart as a percentage with three significant digits, as a Vega expression."""
+    return f"format(100 * datum['{field}'], '.3~g') + '%'"
 
 
 def _round_half_up(value: float, places: int) -> str:

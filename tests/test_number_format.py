@@ -12,7 +12,7 @@ import attention
 from attention.analysis.head_roles import roles
 from attention.config import Config
 from attention.heads import profile
-from attention.number_format import format_head, format_mean, format_percent, format_token, format_weight
+from attention.number_format import format_head, format_mean, format_percent, format_share, format_token, format_weight
 from attention.trace import trace
 from tests.digits import three_digits
 
@@ -42,6 +42,16 @@ OTHERWISE = (
 )
 def test_a_weight_has_three_significant_digits(weight: float, text: str):
     assert format_weight(weight) == text
+
+
+def test_a_share_of_a_row_has_three_significant_digits_and_is_never_rounded_to_all_of_it():
+    assert [format_share(weight) for weight in (0, 0.43, 4.62e-4, 0.9996, 1)] == [
+        "0",
+        "43.0%",
+        "0.0462%",
+        ">99.9%",
+        "100%",
+    ]
 
 
 def test_weights_are_rounded_as_a_browser_rounds_them():

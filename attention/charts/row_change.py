@@ -12,7 +12,7 @@ from attention.charts import theme
 from attention.charts.row import LABELLED, names
 from attention.charts.spec import dataless
 from attention.charts.stages import reach
-from attention.number_format import weight_text
+from attention.number_format import share_text, weight_text
 
 HEIGHT, BELOW = 110, 90  # pixels of a chart, and of the labels of its keys
 TIP = [
@@ -20,32 +20,40 @@ TIP = [
     alt.Tooltip("token:N"),
     alt.Tooltip("told_a:N", title="A"),
     alt.Tooltip("told_b:N", title="B"),
-    alt.Tooltip("change:Q", title="B − A", format="+.3g"),
+    alt.Tooltip("told_change:N", title="B − A"),
 ]
+POINTS = "format(100 * datum.change, '+.3~g') + ' points'"
 
 
 @lru_cache(maxsize=64)
-def both_rows(keys: int, ends: tuple[float, float]) -> dict[str, Any]:
+def both_rows(keys: int, ends: tuple[float, float], shares: bool = False) -> dict[str, Any]:
     """Returns the weights of B as bars and those of A as ticks, over the columns key, token, a, b, change of a table.
 
-    `ends`: those of the axis of weights (see `weight_ends`).
+    `ends`: those of the axis of weights (see `weight_ends`). `shares`: whether weights are shares of a row, in percent.
     """
     x, width = _keys((), keys, bare=True), _width(keys)
-    bars = _base().mark_bar(color=theme.QUERY, opacity=0.55, **width).encode(x=x, y=_weights("b", ends), tooltip=TIP)
-    ticks = _base().mark_tick(color=theme.HIDDEN, thickness=2, **width).encode(x=x, y=_weights("a", ends), tooltip=TIP)
-    return dataless(alt.layer(bars, ticks).properties(height=HEIGHT))
+    marks = [
+        chart.encode(x=x, y=_weights(field, ends, shares), tooltip=TIP)
+        for field, chart in (
+            ("b", _base(shares).mark_bar(color=theme.QUERY, opacity=0.55, **width)),
+            ("a", _base(shares).mark_tick(color=theme.HIDDEN, thickness=2, **width)),
+        )
+    ]
+    return dataless(alt.layer(*marks).properties(height=HEIGHT))
 
 
 @lru_cache(maxsize=64)
-def change(labels: tuple[str, ...], keys: int, end: float) -> dict[str, Any]:
+def change(labels: tuple[str, ...], keys: int, end: float, shares: bool = False) -> dict[str, Any]:
     """Returns B minus A as bars from zero, in the colours of differences, over the same columns.
 
-    `end`: that of the axis on both sides of zero (see `change_end`).
+    `end`: that of the axis on both sides of zero (see `change_end`). `shares`: whether it is in percentage points.
     """
     color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
     scale = alt.Scale(domain=[-end, end], nice=False)
-    y = alt.Y("change:Q", title="B − A", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34, format="~g"))
-    bars = _base().mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
+    form: dict[str, Any] = {"labelExpr": "format(100 * datum.value, '~g')"} if shares else {"format": "~g"}
+    axis = alt.Axis(tickCount=3, minExtent=34, **form)
+    y = alt.Y("change:Q", title="B − A, points" if shares else "B − A", scale=scale, axis=axis)
+    bars = _base(shares).mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
     return dataless(bars.properties(height=HEIGHT + BELOW * (keys <= LABELLED)))
 
 
@@ -60,13 +68,15 @@ def change_end(changes: Sequence[float]) -> float:
     return reach(max(map(abs, changes), default=0.0))
 
 
-def _base() -> alt.Chart:
-    return alt.Chart().transform_calculate(told_a=weight_text("a"), told_b=weight_text("b"))
+def _base(shares: bool) -> alt.Chart:
+    told = {f"told_{side}": share_text(side) if shares else weight_text(side) for side in ("a", "b")}
+    return alt.Chart().transform_calculate(**told, told_change=POINTS if shares else "format(datum.change, '+.3g')")
 
 
-def _weights(field: str, ends: tuple[float, float]) -> alt.Y:
+def _weights(field: str, ends: tuple[float, float], shares: bool) -> alt.Y:
     scale = alt.Scale(domain=list(ends), nice=False)
-    return alt.Y(f"{field}:Q", title="A (line), B", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34))
+    percent = {"format": ".3~%"} if shares else {}
+    return alt.Y(f"{field}:Q", title="A (line), B", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34, **percent))
 
 
 def _width(keys: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from attention.codec import link
 from attention.comparison.pooling import Differences
 from attention.components.registry import component, nothing
 from attention.config import Config
+from attention.pinned import sides_of
 from attention.sources.providers import distributes
 from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
@@ -117,7 +118,11 @@ def difference_message(
 def difference_header(config: Config, height: int) -> dict[str, Any]:
     """Returns the header of a message of differences: everything but the cells and what they are about."""
     colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
-    return header(config, height, "") | theme.difference_look() | {"colors": colors, "why": MASKED_ONCE, "pool": "max"}
+    sides = sides_of(config)
+    about = {"colors": colors, "why": MASKED_ONCE, "pool": "max"}
+    if sides and not distributes(sides.a):
+        about["rest"] = None  # then only one of both weights is a share of its row
+    return header(config, height, "") | theme.difference_look() | about
 
 
 def message(

@@ -15,6 +15,7 @@ from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_head
+from attention.pinned import sides_of
 from attention.sources.providers import distributes, provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
@@ -43,6 +44,7 @@ def word_lines(
 
 def message(config: Config, cells: Cells, *, all_rows: bool = False, difference: bool = False) -> bytes:
     """Returns the message to the browser: a header and `cells (1 q k)`, one cell per pair."""
+    sides = sides_of(config) if difference else None
     names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
         "head": config.head,
@@ -52,7 +54,9 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False, difference:
         "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
         "difference": difference,
-        "rest": "" if distributes(config) else None,  # whether weights are shares of a row
+        "rest": ""
+        if distributes(config) and (not sides or distributes(sides.a))
+        else None,  # whether weights are shares
         "heading": f"{DIFFERENCE if difference else ''}{_heading(config)}",
         "provenance": provenance(config),
         "link": link(config),

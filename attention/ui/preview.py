@@ -22,10 +22,10 @@ from attention.knobs import GENERATED, SENTENCE
 from attention.lessons.cards import find_card
 from attention.models.catalogue import PACKAGES, RENAMED
 from attention.models.prompt import RUN
-from attention.number_format import format_head, format_token, format_weight
+from attention.number_format import format_head, format_percent, format_token, format_weight
 from attention.recorded.shipped import MINILM
 from attention.settings import CARD, ConfigError
-from attention.sources.providers import label, mask_in_use, mask_name, source_title
+from attention.sources.providers import distributes, label, mask_in_use, mask_name, source_title
 from attention.trace import bytes_of
 from attention.ui import preview_pages, results
 from attention.ui.budget import UNDER_WAY
@@ -181,7 +181,7 @@ def question_of(config: Config) -> str:
 
 def lines(config: Config, found: HeadMap) -> list[str]:
     """What is written beside the head of a config."""
-    return [*origin_lines(config), *_row(found)]
+    return [*origin_lines(config), *_row(config, found)]
 
 
 def head_title(config: Config) -> str:
@@ -209,15 +209,16 @@ def origin_lines(config: Config) -> list[str]:
     return [*where, form.format(mask=mask, tokens=f"{config.tokens:,}", shown=f"{shown:,}")]
 
 
-def _row(found: HeadMap) -> list[str]:
+def _row(config: Config, found: HeadMap) -> list[str]:
     """The largest weights of the selected query."""
     if not found.heaviest:
         return []
     at = found.query - found.first[0]
     query = found.queries[at] if 0 <= at < len(found.queries) else ""
+    form = format_percent if distributes(config) else format_weight
     keys = [
-        text.KEY.format(key=format_token(token, key, "key"), weight=format_weight(w))
-        for key, token, w in found.heaviest
+        text.KEY.format(key=format_token(token, key, "key"), weight=form(weight))
+        for key, token, weight in found.heaviest
     ]
     return [text.ROW.format(query=format_token(query, found.query)), *keys]
 

@@ -316,13 +316,17 @@ def test_a_stays_when_b_changes_under_a_comparison(visit):
         tab.slider("temperature").press("ArrowRight")
         expect(grids).to_have_attribute("data-painted", re.compile(f"temperature={value}(&|$)"))
         tab.quiet()
-        expect(read).to_have_text(re.compile(r"^0\.\d+$|^1\.00$"))
+        expect(read).to_have_text(re.compile(r"^[\d.]+%$"))
 
 
 @pytest.mark.extended
-def test_bars_of_a_difference_have_the_colours_of_its_map(visit):
+def test_a_difference_is_in_points_and_its_bars_have_the_colours_of_its_map(visit):
     tab = visit(f"heads?{urlencode({'v': 3, 'against': pin(Config()), 'temperature': '4.0'})}")
     tab.still()
+    said = [tab.page.locator(f"[data-of={name}]") for name in ("weight", "first", "second")]
+    assert [each.inner_text() for each in said] == ["−30.2 points", "43.0%", "12.8%"]
+    bars = tab.page.locator(".bars")
+    assert [bars.get_attribute(name) for name in ("data-most", "data-least")] == ["+50", "−50"]
     colours = """() => { const canvas = document.querySelector(".bars canvas"), pen = canvas.getContext("2d"), found = new Set();
         const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
         for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) found.add([...data.slice(at, at + 3)].join());

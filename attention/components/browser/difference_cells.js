@@ -52,49 +52,80 @@ export function differencePosition(value, scale) {
 }
 
 /**
- * Returns the ticks of the colour bar.
+ * Returns the ticks of the colour bar, in percentage points if weights are shares of a row.
  * @param {import("./message.js").Scale} scale
+ * @param {boolean} shares
  * @returns {[number, string][]}
  */
-export function differenceTicks(scale) {
-  const some = scale === "linear" ? "0.5" : scale === "root" ? "0.25" : "0.01";
-  return [[0, "−1"], [0.25, `−${some}`], [0.5, "0"], [0.75, some], [1, "1"]];
+export function differenceTicks(scale, shares) {
+  const times = shares ? 100 : 1, some = times * (scale === "linear" ? 0.5 : scale === "root" ? 0.25 : 0.01);
+  return [[0, `−${times}`], [0.25, `−${some}`], [0.5, "0"], [0.75, `${some}`], [1, `${times}`]];
 }
 
 /**
- * Formats a number with three digits and its sign, as `+0.123`; numbers below 0.0001 to a millionth.
+ * Formats the size of a number with three digits, those below 0.0001 to a millionth; in hundredths if it is a share.
  * @param {number} code
- * @param {boolean} [plus]  whether a positive number has a sign
+ * @param {boolean} shares
  */
-export function differenceNumber(code, plus = true) {
+function digitsOf(code, shares) {
+  const value = (shares ? 100 : 1) * Math.abs(differenceValues()[code]);
+  return (code & SIZE) < FINE ? value.toFixed(shares ? 4 : 6) : value.toPrecision(3);
+}
+
+/**
+ * Formats a difference with its sign: `+0.123`, or `+12.3 points` of shares.
+ * @param {number} code
+ * @param {boolean} shares  whether weights are shares of a row
+ */
+function differenceNumber(code, shares) {
   if (!(code & (IN_A | IN_B))) return "masked";
-  const value = differenceValues()[code], sign = value < 0 ? "−" : value > 0 && plus ? "+" : "";
-  if (!value) return "0";
-  const size = code & SIZE;
-  return sign + (size < FINE ? Math.abs(value).toFixed(6) : Math.abs(value).toPrecision(3));
+  const value = differenceValues()[code];
+  return value ? signedNumber(value, digitsOf(code, shares), shares) : "0";
+}
+
+/**
+ * @param {number} value
+ * @param {string} digits
+ * @param {boolean} shares
+ */
+function signedNumber(value, digits, shares) {
+  return `${value < 0 ? "−" : "+"}${digits}${shares ? " points" : ""}`;
+}
+
+/**
+ * Formats the weight of one side: 0.430, or 43.0% of its row.
+ * @param {number} code
+ * @param {boolean} shares
+ */
+export function sideNumber(code, shares) {
+  if (!(code & (IN_A | IN_B))) return "masked";
+  const sign = differenceValues()[code] < 0 ? "−" : "";
+  return differenceValues()[code] ? `${sign}${digitsOf(code, shares)}${shares ? "%" : ""}` : "0";
 }
 
 /**
  * Formats the difference of a cell; where the weights of both sides are shown with as many decimals, it is that of these numbers.
  * @param {import("./cells.js").Cell} cell
+ * @param {boolean} shares  whether weights are shares of a row
  */
-export function cellDifference({ code, before, after }) {
-  const own = differenceNumber(code), values = differenceValues();
+export function cellDifference({ code, before, after }, shares) {
+  const own = differenceNumber(code, shares), values = differenceValues();
   if (before === undefined || after === undefined || onlyIn(code) || !values[code]) return own;
-  const decimals = (/** @type {string} */ text) => text.split(".")[1]?.length ?? Infinity;
-  const least = Math.min(...[before, after].map((side) => decimals(differenceNumber(side, false))));
-  if (!Number.isFinite(least) || decimals(own) > least) return own;
-  const difference = values[after] - values[before];
-  return `${difference < 0 ? "−" : "+"}${Math.abs(difference).toFixed(least)}`;
+  const decimals = (/** @type {number} */ code) => digitsOf(code, shares).split(".")[1]?.length ?? Infinity;
+  const least = Math.min(...[before, after].filter((side) => values[side]).map(decimals));
+  if (!Number.isFinite(least) || decimals(code) > least) return own;
+  const difference = (shares ? 100 : 1) * (values[after] - values[before]);
+  return signedNumber(difference, Math.abs(difference).toFixed(least), shares);
 }
 
 /**
  * Returns the weights of both sides of a cell in words; "" if it is masked on both.
  * @param {import("./cells.js").Cell} cell
+ * @param {boolean} shares
  */
-export function sideNumbers({ code, before, after = 0 }) {
-  const of = before === undefined ? "" : `A ${differenceNumber(before, false)}, `;
-  return code ? `${of}B ${differenceNumber(after, false)}` : "";
+export function sideNumbers({ code, before, after = 0 }, shares) {
+  const of = before === undefined ? "" : `A ${sideNumber(before, shares)}, `;
+  return code ? `${of}B ${sideNumber(after, shares)}` : "";
 }
 
 /** @type {Map<string, Uint32Array>} */

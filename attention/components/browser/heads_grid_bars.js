@@ -6,13 +6,15 @@ import { isEven, nameToken, numberOf, visibleCells, withNumberOf } from "./heads
 import { keyTokens, rowCells } from "./heads_grid_square.js";
 import { largest, PREVIEW, rowName } from "./heads_grid_words.js";
 
+const ENDS = [0.1, 0.25, 0.5, 1];  // of the scale of the bars
+
 /**
  * @typedef {import("./cells.js").Cell} Cell
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
  */
 
 /**
- * Draws the row as bars, relative to its largest weight, or to the common end of two sides. Negative weights go down from a
+ * Draws the row as bars up to the end of the scale, which two sides have in common. Negative weights go down from a
  * line in the middle; differences have the colours of the map. An arrow above the bars marks the cell, so that the bars do
  * not depend on it.
  * @param {Grid} grid
@@ -26,7 +28,7 @@ export function setSpread(grid, cell) {
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
   const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
-  const end = Math.max(Math.abs(top.weight), data.end ?? 0);
+  const end = endOf(data, Math.max(Math.abs(top.weight), data.end ?? 0));
   const pen = penOf(canvas);
   pen.clearRect(0, 0, width, height);
   pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
@@ -61,14 +63,28 @@ export function setSpread(grid, cell) {
 }
 
 /**
- * Writes the end of the scale of the bars beside its top, if it goes from 0 to there; a training has no room.
+ * Returns the end of the scale of the bars: of shares of a row, the first of 10%, 25%, 50% and 100% that none exceeds, so that
+ * rows can be compared; of tiles of a long sequence, whose weights may be tiny, also a tenth of these, and so on.
+ * @param {Grid["data"]} data
+ * @param {number} largest
+ */
+function endOf(data, largest) {
+  if (data.signed || data.trained || data.rest === null || !largest) return largest;
+  const power = data.tile > 1 ? Math.min(0, Math.ceil(Math.log10(largest))) : 0;
+  return ENDS.map((end) => end * 10 ** power).find((end) => end >= largest) ?? 10 ** power;
+}
+
+/**
+ * Writes the ends of the scale of the bars beside them; a training has no room.
  * @param {Grid} grid
  * @param {Cell} top
  */
 function setEnds({ data, spread }, top) {
-  const bars = find(spread, ".bars"), fromZero = !data.sides && !data.signed && !data.trained;
-  if (fromZero && top.weight) bars.dataset.most = numberOf(data, top);
-  else delete bars.dataset.most;
+  const { dataset } = find(spread, ".bars"), shares = data.rest !== null;
+  const size = Number((100 * top.weight).toPrecision(3));
+  if (!top.weight || data.signed || data.trained || (data.sides && !shares)) delete dataset.most;
+  else Object.assign(dataset, data.sides ? { most: `+${size}`, least: `−${size}` }
+    : { most: shares ? `${size}%` : numberOf(data, top), least: "0" });
 }
 
 /**

@@ -3,7 +3,7 @@
 import { greatest, LEAST, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement } from "./elements.js";
 import { NEARLY_ALL, share, timesEven } from "./uniform.js";
-import { cellDifference, differenceNumber, onlyIn } from "./difference_cells.js";
+import { cellDifference, onlyIn, sideNumber } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
   cellText, equalText, evenText, FULLY_MASKED, headAndCell, NO_NUMBER, numberTitle, pairTexts, pooledText, range,
@@ -58,8 +58,8 @@ export function setReadout(grid, cell) {
   readout.query.textContent = query + (blind ? "" : totalOf(data, cell));
   readout.key.textContent = ranges ? range(...ranges[1]) : nameToken(data, cell.key, cell.keyCount, keyTokens(data));
   readout.weight.textContent = numberOf(data, cell);
-  readout.first.textContent = sideNumber(cell.before);
-  readout.second.textContent = sideNumber(cell.after);
+  readout.first.textContent = numberOfSide(data, cell.before);
+  readout.second.textContent = numberOfSide(data, cell.after);
   readout.even.textContent = timesEven(data, cell) || NO_NUMBER;
   const said = sentence(data, cell), role = shortName(data.names[cell.head]);
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
@@ -81,7 +81,7 @@ export function setReadout(grid, cell) {
  */
 export function numberOf(data, cell) {
   const { code, weight } = cell;
-  if (data.sides) return cellDifference(cell);
+  if (data.sides) return cellDifference(cell, data.rest !== null);
   if (data.trained && weight > 0 && weight < FAINT) return UNDER;
   if (data.rest === null) return number(code, weight);
   return isNearlyAll(data, cell) ? NEARLY_ALL : share(code, weight);
@@ -98,10 +98,11 @@ function isNearlyAll(data, cell) {
 
 /**
  * Returns the weight of one side of a difference; "" if the cell is none.
+ * @param {GridData} data
  * @param {number | undefined} code
  */
-function sideNumber(code) {
-  return code === undefined ? "" : differenceNumber(code, false);
+function numberOfSide(data, code) {
+  return code === undefined ? "" : sideNumber(code, data.rest !== null);
 }
 
 /**
@@ -223,7 +224,7 @@ function seesNothing(data, { head, row }) {
  * @param {Cell} cell
  */
 export function cellSentence(data, cell) {
-  const sides = data.sides ? { before: sideNumber(cell.before), after: sideNumber(cell.after) } : null;
+  const sides = data.sides ? { before: numberOfSide(data, cell.before), after: numberOfSide(data, cell.after) } : null;
   return spokenCell({
     title: titleOf(data, cell.head), pair: namePair(data, cell), weight: numberOf(data, cell),
     masked: cell.code === MASKED, even: timesEven(data, cell), blind: seesNothing(data, cell), sides,

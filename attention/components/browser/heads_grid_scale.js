@@ -25,7 +25,7 @@ export function setScale({ root, data }) {
     return mark;
   });
   find(root, ".ticks").replaceChildren(...marks);
-  find(root, ".scale-name").textContent = scaleName({ colors: data.colors, sides: Boolean(data.sides) });
+  find(root, ".scale-name").textContent = scaleName({ colors: data.colors, sides: Boolean(data.sides), shares: data.rest !== null });
   const even = data.colors === "times even" && !data.sides;
   find(root, ".why").textContent = even ? `${TIMES_UNIFORM}\n${data.why}`.trim() : data.why;
   root.classList.toggle("even", even);
@@ -38,7 +38,7 @@ export function setScale({ root, data }) {
  * @returns {[number, string][]}
  */
 export function ticks(data) {
-  if (data.sides) return differenceTicks(data.colors);
+  if (data.sides) return differenceTicks(data.colors, data.rest !== null);
   return data.signed ? mirrorMarks(ticksOfPositive(data)) : ticksOfPositive(data);
 }
 

@@ -252,9 +252,10 @@ export function tableTitle({ head, query, shown, all }) {
   return `Row as table: ${head.toLowerCase()}, query ${query}${all > shown ? `, the first ${shown} of ${all}` : ""}`;
 }
 
-/** @param {{ colors: string, sides: boolean }} scale */
-export function scaleName({ colors, sides }) {
-  if (sides) return `${DIFFERENCE}, from −1 to 1${ROOTS[/** @type {"root" | "log"} */ (colors)] ?? ""}`;
+/** @param {{ colors: string, sides: boolean, shares: boolean }} scale  `shares`: whether weights are shares of a row */
+export function scaleName({ colors, sides, shares }) {
+  const root = ROOTS[/** @type {"root" | "log"} */ (colors)] ?? "";
+  if (sides) return `${DIFFERENCE}, ${shares ? "points" : "from −1 to 1"}${root}`;
   if (colors === "times even") return "weight, × uniform";
   return colors === "linear" ? WEIGHT : `${WEIGHT} (${colors})`;
 }

@@ -3,7 +3,7 @@
 import { number, paint, weightsOf, ZERO } from "./cells.js";
 import { differenceTicks } from "./difference_cells.js";
 import { createElement, penOf, signs } from "./elements.js";
-import { evenMarks, mirrorMarks } from "./uniform.js";
+import { evenMarks, mirrorMarks, share } from "./uniform.js";
 import { drawMarks, spacedLabels } from "./large_head_marks.js";
 import { windowOf } from "./large_head_view.js";
 import { KEY, QUERY } from "./large_head_words.js";
@@ -215,7 +215,7 @@ function drawScale(pen, { place, data, neutrals }) {
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "left";
-  pen.fillText(data.sides ? "B − A" : data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
+  pen.fillText(data.sides ? (data.rest === null ? "B − A" : "points") : data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
   for (const [at, text] of scaleMarks(data)) {
     pen.fillText(text, left + BAR + 4, top + (1 - at) * high, RIGHT - BAR - 20);
   }
@@ -226,7 +226,7 @@ function drawScale(pen, { place, data, neutrals }) {
  * @returns {[number, string][]}
  */
 function scaleMarks(data) {
-  if (data.sides) return differenceTicks(data.colors);
+  if (data.sides) return differenceTicks(data.colors, data.rest !== null);
   return data.signed ? mirrorMarks(marksOfPositive(data)) : marksOfPositive(data);
 }
 
@@ -235,9 +235,10 @@ function scaleMarks(data) {
  * @returns {[number, string][]}
  */
 function marksOfPositive(data) {
-  const [most] = data.most, greatest = most > ZERO ? number(most, weightsOf(data)[most]) : "0";
+  const [most] = data.most, shares = !data.signed && data.rest !== null;
+  const greatest = most > ZERO ? (shares ? share : number)(most, weightsOf(data)[most]) : "0";
   if (data.colors === "own maximum") return [[0, "0"], [1, greatest]];
-  if (data.colors === "linear" && !data.zooms) return [[0, "0%"], [0.5, "50%"], [1, "100%"]];
+  if (data.colors === "linear" && (shares || !data.zooms)) return [[0, "0%"], [0.5, "50%"], [1, "100%"]];
   if (data.colors === "linear") return [[0, "0"], [0.5, "0.5"], [1, "1"]];
   if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));

@@ -6,7 +6,7 @@ import { cellDifference, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
 import { laidOut } from "./large_head_picture.js";
 import { cellText, quotedToken, tokenText, wordsText } from "./large_head_words.js";
-import { timesEven } from "./uniform.js";
+import { share, timesEven } from "./uniform.js";
 
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
@@ -77,8 +77,9 @@ export function point(lab, event) {
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
   const words = inWords(lab.data, cell);
   if (words) return void (lab.said.textContent = words);
-  const shown = lab.data.sides ? cellDifference(cell) : number(cell.code, cell.weight);
-  const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell) : timesEven(lab.data, cell);
+  const shares = lab.data.rest !== null, format = shares ? share : number;
+  const shown = lab.data.sides ? cellDifference(cell, shares) : format(cell.code, cell.weight);
+  const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell, shares) : timesEven(lab.data, cell);
   lab.said.replaceChildren(describeCell(lab.data, cell), said, more && `, ${more}`);
 }
 

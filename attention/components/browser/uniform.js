@@ -47,6 +47,15 @@ export function mirrorMarks(marks) {
   return [...less.reverse(), [0.5, least === "0" ? "0" : `±${least}`], ...up];
 }
 
+/**
+ * Returns a difference of shares in percentage points, with three significant digits and its sign.
+ * @type {typeof number}
+ */
+export function points(code, weight) {
+  if (code < LEAST) return number(code, weight);
+  return `${weight < 0 ? "−" : "+"}${Number((100 * Math.abs(weight)).toPrecision(3))} points`;
+}
+
 const FAINT = 1e-6;  // 0.0001%: a smaller share would have an exponent, or many zeros
 export const NEARLY_ALL = ">99.9%";
 const WHOLE = 0.999;  // a larger share than this is no 100%, as in `format_percent` in attention/number_format.py

@@ -2,7 +2,7 @@
 
 import { MASKED, number } from "./cells.js";
 import { find, createElement } from "./elements.js";
-import { share } from "./uniform.js";
+import { points, share } from "./uniform.js";
 import { countOf, home, nameWord, pairsOf, isPinned, rankPairs } from "./word_lines_view.js";
 import { rowText } from "./word_lines_words.js";
 
@@ -68,12 +68,13 @@ export function say(web) {
 }
 
 /**
- * Returns the weight of a pair as a share of its row, or as a number if it is a difference or rows sum to anything.
+ * Returns the weight of a pair as a share of its row, a difference in percentage points, or a number if rows sum to anything.
  * @param {import("./word_lines_view.js").LinesData} data
  * @param {Line} pair
  */
 function numberOf(data, { code, weight }) {
-  return data.difference || data.rest === null ? number(code, weight) : share(code, weight);
+  if (data.rest === null) return number(code, weight);
+  return data.difference ? points(code, weight) : share(code, weight);
 }
 
 /**

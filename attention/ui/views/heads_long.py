@@ -15,7 +15,7 @@ from attention.config import Config
 from attention.imported.registry import is_uploaded
 from attention.knobs import MAX_TRACE_TOKENS
 from attention.maps.picture import join_maps, split
-from attention.number_format import format_weight
+from attention.number_format import format_share, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.runtime.threads import one_thread
 from attention.sources.providers import distributes, unit
@@ -256,7 +256,8 @@ def _row(config: Config, drawing: MapJob) -> None:
     }
     order = ("key", "token", "weight") if found.label else ("key", "weight")
     heaviest = tables.heaviest(found, TOP)
-    listed = pa.table(heaviest | {"weight": list(map(format_weight, heaviest["weight"]))})
+    form = format_share if distributes(config) else format_weight
+    listed = pa.table(heaviest | {"weight": list(map(form, heaviest["weight"]))})
     top.dataframe(listed, column_config=columns, column_order=order, hide_index=True, height=180, key="top")
 
 

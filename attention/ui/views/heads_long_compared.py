@@ -16,6 +16,7 @@ from attention.components.heads_grid import difference_grid
 from attention.components.large_head import large_difference
 from attention.config import Config
 from attention.pinned import Sides, sides_of
+from attention.sources.providers import distributes
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -140,7 +141,8 @@ def _row(sides: Sides, found: Changes, job: DifferenceJob) -> None:
     """Draws a sentence on the selected row of both sides, and its difference as bars."""
     rows, bars, tile = results.long_differences.row_bars(sides, job, heads_long.BARS)
     st.caption(escape(f"{row_compared.row_sentence(sides, found, rows)} {text.LONG_BARS.format(tile=tile)}"))
-    spec = row_change.change((), sides.b.tokens, row_change.change_end(bars["change"]))
+    shares = all(map(distributes, sides[:2]))
+    spec = row_change.change((), sides.b.tokens, row_change.change_end(bars["change"]), shares)
     st.vega_lite_chart(pa.table(bars), spec, key="row change", width="stretch", alt=row_compared.CHANGE_ALT)
 
 

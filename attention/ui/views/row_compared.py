@@ -17,7 +17,7 @@ from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.pinned import Sides
-from attention.sources.providers import has
+from attention.sources.providers import distributes, has
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.markdown import escape, join_words
@@ -77,13 +77,14 @@ def bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown = ()) -> None:
     table = {"key": rows[1].keys["key"], "token": rows[1].keys["token"], "a": weights[0], "b": weights[1]}
     change = [after - before for before, after in zip(*weights, strict=True)]
     table |= {"change": change}
+    shares = all(map(distributes, sides[:2]))
     charts = {
         "row": (
-            row_change.both_rows(sides.b.n_keys, row_change.weight_ends(*weights)),
+            row_change.both_rows(sides.b.n_keys, row_change.weight_ends(*weights), shares),
             "Bars by key: weights of the selected query in B, and lines: in A",
         ),
         "row change": (
-            row_change.change(names, sides.b.n_keys, row_change.change_end(change)),
+            row_change.change(names, sides.b.n_keys, row_change.change_end(change), shares),
             CHANGE_ALT,
         ),
     }
