@@ -17,7 +17,7 @@ from attention.ui.markdown import escape
 from attention.ui.question_codec import OPTIONS, QUESTION, CustomQuestion, decode, encode
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import lessons
-from attention.ui.text.questions import OFFERS
+from attention.ui.text.questions import OFFERS, PREDICT
 from attention.ui.views import questions
 from attention.ui.views.question_form import TYPED
 from tests.samples import sample
@@ -385,3 +385,21 @@ def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     assert not query_without_edition(student.query_params) and not [
         t for t in student.toggle if t.key.startswith("class")
     ]
+
+
+def test_without_a_draft_students_see_the_question_that_hides_the_page_and_no_weights():
+    test = run(HEADS, {"predict": "row"})
+    asked = next(each.value for each in test.markdown if each.value.startswith(f"**{PREDICT}.**"))
+    test.button(key="open class").click().run()
+    assert lessons.SEEN_HIDDEN in [each.value for each in test.caption]
+    assert asked.removeprefix(f"**{PREDICT}.** ") in " ".join(
+        each.value for each in test.markdown if each.value != asked
+    )
+    assert 'class="link-preview"' not in pictures(test)
+    write_question(test, "a", "b", text="Which?")
+    assert lessons.SEEN_HIDDEN not in [each.value for each in test.caption] and 'class="link-preview"' in pictures(test)
+
+
+def pictures(test: AppTest) -> str:
+    """The HTML of the small pictures."""
+    return "".join(each.proto.body for each in test.get("html"))

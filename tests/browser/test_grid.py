@@ -245,7 +245,7 @@ def test_what_is_pointed_at_has_an_arrow_and_is_no_bar(opened, theme):
         page.mouse.move(*cell(page, 1, 5, 3, 8))
         page.wait_for_function("document.querySelector('[data-of=weight]').textContent === '83.6%'")
         middle, end, thick, width, height = page.evaluate(ARROW)
-        assert height - end == pytest.approx(107 / 109 * (height - 2), abs=1.5), "only colours are logarithmic"
+        assert height - end == pytest.approx(0.836 * (height - 2), abs=1.5), "only colours are logarithmic"
         assert page.locator(".bars").get_attribute("data-most") == "100%"
 
 

@@ -85,7 +85,9 @@ def open_dialog() -> None:
         question_form.draw()
     code, wrong = question_form.pack(question_form.draft())
     with seen:
-        question_form.draw_as_seen(lesson_editor.place(), lesson_editor.picture())
+        hides = at is None and questions.is_hidden(config)
+        asked = questions.hiding_question(config) if hides else None
+        question_form.draw_as_seen(lesson_editor.place(), lesson_editor.picture(), hides, asked)
         _draw_warning(config, code, wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="class-actions"):
         lesson_editor.draw_actions(code)

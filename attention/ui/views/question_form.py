@@ -14,6 +14,7 @@ import streamlit as st
 from attention.serving.previews import picture_address
 from attention.settings import ConfigError
 from attention.ui import predict, preview
+from attention.ui.predict import Question
 from attention.ui.question_codec import NO_RIGHT, OPTIONS, QUESTION, WHY, Draft, encode
 from attention.ui.session import page
 from attention.ui.text import cards
@@ -47,15 +48,19 @@ def draw() -> None:
     page.visit_state().draft = draft()
 
 
-def draw_as_seen(place: tuple[int, int] | None, shown: tuple[str, str]) -> None:
-    """Draws the draft as students see it, before and after the answer is revealed.
+def draw_as_seen(
+    place: tuple[int, int] | None, shown: tuple[str, str], hides: bool = False, open_question: Question | None = None
+) -> None:
+    """Draws the draft as students see it, before and after the answer is revealed; without one, the page with its question.
 
     `place`: its number and the number of steps, if it is a step of a lesson; `shown`: the page and the query of its picture.
+    `hides`: whether a question hides the page behind the form, and `open_question`: which one, if it can be drawn here.
     """
+    is_open = hides and not draft().is_started
     try:
         asked = own_question.question(draft().to_question())
     except ConfigError:
-        asked = None
+        asked = open_question if is_open else None
     st.caption(text.SEEN)
     with st.container(border=True, key="as-seen"):
         if place:
@@ -65,11 +70,11 @@ def draw_as_seen(place: tuple[int, int] | None, shown: tuple[str, str]) -> None:
             st.markdown(f"**{text.QUESTION}.** {asked.text}")
             if asked.guesses:
                 st.radio(text.GUESS, asked.guesses, index=None, disabled=True, key=_key("seen"))
-        if draft().hides:
+        if draft().hides or is_open:
             st.caption(text.SEEN_HIDDEN)
         else:
             draw_picture(*shown)
-        if asked:
+        if asked and not is_open:
             st.caption(text.REVEALED)
             predict.show_verdict(asked, None)
 

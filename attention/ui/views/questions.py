@@ -23,9 +23,13 @@ def _mask(config: Config) -> bool:
     return predict.question_gate(config, mask_question.question(config))
 
 
+def _row_question(config: Config) -> predict.Question:
+    return row_question.question(results.heads.trace(config), results.heads.roles(config))
+
+
 def _row(config: Config) -> bool:
-    question = row_question.question(results.heads.trace(config), results.heads.roles(config))
-    return predict.question_gate(config, question, partial(_ask_about_next_head, config) if config.heads > 1 else None)
+    ask_next = partial(_ask_about_next_head, config) if config.heads > 1 else None
+    return predict.question_gate(config, _row_question(config), ask_next)
 
 
 def _ask_about_next_head(config: Config) -> None:
@@ -99,6 +103,14 @@ def unsaid(config: Any) -> bool:
 def unsaid_finding(instead: str = UNSAID) -> str:
     """What is shown `instead` of a finding that `unsaid` withholds: nothing below a card, whose question is the headline."""
     return "" if card_bar.is_waiting() else instead
+
+
+def hiding_question(config: Any) -> predict.Question | None:
+    """The question that hides the page; None for one with pictures of its own."""
+    if config.ask:
+        return own_question.question(own_question.decode(config.ask))
+    ask = {"mask": mask_question.question, "row": _row_question}.get(ours(config))
+    return ask and ask(config.truncated)
 
 
 def is_hidden(config: Any) -> bool:
