@@ -130,3 +130,14 @@ def test_maps_that_are_too_narrow_for_a_name_have_a_short_one(visit):
     assert (caption.get_attribute("title") or "").startswith("(itself, one back)")
     shown = tab.page.locator(".heads-grid .squares figcaption span:visible")
     assert all(shown.all_inner_texts()) and shown.count() == 32
+
+
+@pytest.mark.parametrize(("tokens", "said"), [(18, ""), (40, "every 2nd"), (65, "every 3rd"), (120, "")])
+def test_an_axis_that_leaves_out_tokens_says_so(visit, tokens, said):
+    """Beyond, labels are positions."""
+    tab = visit(f"heads?tokens={tokens}")
+    axes, labels = tab.page.locator(".heads-grid .axis"), tab.page.locator(".heads-grid .label.down:not(.picked)")
+    expect(axes).to_have_text(["query ↑", "key →", said])
+    if said:
+        assert labels.count() == -(-tokens // int(said[6]))
+    assert labels.first.inner_text().isdecimal() == (tokens == 120)

@@ -199,7 +199,9 @@ def test_the_number_under_the_pointer_is_the_weight(opened):
     for query, key in ((1039, 990), (1020, 1005), (1010, 1009)):
         tab.page.mouse.move(*place(head, (key - 990 + 0.5) / 40, (query - 1000 + 0.5) / 40))
         expect(said).to_contain_text(f"query {query:,}, key {key:,}: weight ")
-        assert float(said.locator("b").inner_text()) == pytest.approx(whole[query, key].item(), rel=5e-3)
+        assert float(said.locator("b").inner_text().rstrip("%")) == pytest.approx(
+            100 * whole[query, key].item(), rel=5e-3
+        )
     tab.page.mouse.move(*place(head, 0.9, 0.1))
     expect(said).to_contain_text("masked")
 

@@ -5,7 +5,7 @@ import { createElement, signs } from "./elements.js";
 import {
   across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, shortName, snapSide, TITLE, WIDE,
 } from "./heads_grid_square.js";
-import { KEY, position, QUERY_DOWN } from "./heads_grid_words.js";
+import { KEY, labelled, position, QUERY_UP } from "./heads_grid_words.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").GridData} GridData
@@ -13,7 +13,7 @@ import { KEY, position, QUERY_DOWN } from "./heads_grid_words.js";
  * @typedef {import("./heads_grid_layout.js").Square & { room: number }} Large  `room` for labels, on the left and below
  */
 
-const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 46;  // pixels
+const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, CORNER = 48, AXIS = 15;  // pixels; the last is a line of the corner
 const PANEL = [160, 230], SENTENCE = 168, TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
@@ -30,8 +30,9 @@ export function roomOf(data, width) {
   const panel = data.trained ? SENTENCE : Math.round(beside);
   const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
   const named = data.tokens.length > 0 && data.tile === 1;
-  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters * lanesOf(data))) : NUMBERED;
-  return { wide, panel, room, area: (wide ? width - panel - APART : width) - room - EDGE };
+  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters * lanesOf(data))) : 0;
+  const corner = data.trained ? room : Math.max(CORNER, room);
+  return { wide, panel, room: corner, area: (wide ? width - panel - APART : width) - corner - EDGE };
 }
 
 /**
@@ -149,10 +150,21 @@ export function setLarge(large, data, plan) {
  * @returns {[number, string][]}
  */
 function labelsOf(data, tokens, count, size, lanes) {
-  const least = LINE / size / lanes;
-  if (isNamed(data) && least <= SPARSE) return every(count, Math.max(1, Math.ceil(least))).map((i) => [i, tokens[i]]);
-  const places = every(count * data.tile, roundUp(least * data.tile));
+  const step = tokenStep(data, size, lanes);
+  if (step) return every(count, step).map((i) => [i, tokens[i]]);
+  const places = every(count * data.tile, roundUp((LINE / size / lanes) * data.tile));
   return places.map((at) => [(at + 0.5) / data.tile - 0.5, position(at)]);
+}
+
+/**
+ * Returns of how many tokens one has a label; 0 if labels are positions.
+ * @param {GridData} data
+ * @param {number} size  of a cell, in pixels
+ * @param {number} lanes
+ */
+function tokenStep(data, size, lanes) {
+  const least = LINE / size / lanes;
+  return isNamed(data) && least <= SPARSE ? Math.max(1, Math.ceil(least)) : 0;
 }
 
 /** @param {GridData} data */
@@ -207,13 +219,16 @@ export function labelSelected(square, data, plan, { row, column, query, key }) {
 }
 
 /**
- * Names the axes of the large head.
+ * Names the axes of the large head in its corner, and says which tokens have labels, if not all have.
  * @param {HTMLElement} square
+ * @param {GridData} data
  * @param {Large} plan
  */
-export function setAxes(square, plan) {
-  const query = createElement("span", "axis", QUERY_DOWN), key = createElement("span", "axis", KEY);
-  Object.assign(query.style, { right: `${plan.width + 4}px`, top: `-${TITLE}px` });
-  Object.assign(key.style, { top: "calc(100% + 2px)", right: `${plan.width + 7}px` });
-  square.append(query, key);
+export function setAxes(square, data, plan) {
+  const steps = [plan.cell.height, plan.cell.width].map((size) => tokenStep(data, size, lanesOf(data)));
+  [QUERY_UP, KEY, isNamed(data) ? labelled(steps[0], steps[1]) : ""].forEach((text, line) => {
+    const axis = createElement("span", "axis", text);
+    Object.assign(axis.style, { top: `calc(100% + ${AXIS * line}px)`, right: `${plan.width + 7}px` });
+    square.append(axis);
+  });
 }

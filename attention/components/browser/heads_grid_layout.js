@@ -122,7 +122,7 @@ export function setLayout(grid, plan) {
   if (grid.data.trained) setTrained(grid, plan.large);
   else {
     setLarge(grid.large, grid.data, plan.large);
-    setAxes(grid.large.square, plan.large);
+    setAxes(grid.large.square, grid.data, plan.large);
     if (!grid.large.element.isConnected) grid.heads.prepend(grid.large.element);
   }
   squares.hidden = grid.data.heads === 1 && !grid.data.trained;  // the large head is the only one

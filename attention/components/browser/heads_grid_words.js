@@ -66,7 +66,7 @@ export const MARKUP = `
 </div>
 <p class="live" aria-live="polite"></p>`;
 
-export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
+export const QUERY_UP = "query ↑", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
 export const BEFORE = "Before training", UNDER = "under 0.1%", OVER = "over 99.9%";
 export const NO_NUMBER = "–";  // of a masked cell
@@ -126,6 +126,17 @@ export function sharedHead(group) {
 /** @param {string} most  the largest weight of a head, with its sign or ± */
 export function upTo(most) {
   return `to ${most}`;
+}
+
+/**
+ * Which tokens have labels, if not all have: every so many, by the rows and by the columns.
+ * @param {number} down
+ * @param {number} across
+ */
+export function labelled(down, across) {
+  const every = (/** @type {number} */ step) => ["", "all", "every 2nd", "every 3rd"][step];
+  if (down === across) return down > 1 ? every(down) : "";
+  return `${every(down)}, ${every(across)}`;
 }
 
 /** @param {number} token  its position, as the label of an axis */

@@ -6,7 +6,7 @@ import { createElement, penOf, signs } from "./elements.js";
 import { evenMarks, mirrorMarks, share } from "./uniform.js";
 import { drawMarks, spacedLabels } from "./large_head_marks.js";
 import { windowOf } from "./large_head_view.js";
-import { KEY, QUERY } from "./large_head_words.js";
+import { axisText, KEY, QUERY } from "./large_head_words.js";
 import { hatch, RAMP, ramp } from "./theme.js";
 
 /**
@@ -152,10 +152,10 @@ function drawAxes(pen, { root, place, view, data, neutrals }) {
   pen.font = `11px ${family}`;
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "center";
-  pen.fillText(KEY, place.left + place.width / 2, place.top + place.height + place.below - 8);
+  pen.fillText(axisText(KEY, across.length, names.across.length), place.left + place.width / 2, place.top + place.height + place.below - 8);
   pen.translate(6, place.top + place.height / 2);
   pen.rotate(-Math.PI / 2);
-  pen.fillText(QUERY, 0, 0);
+  pen.fillText(axisText(QUERY, down.length, names.down.length), 0, 0);
   pen.rotate(Math.PI / 2);
   pen.translate(-6, -place.top - place.height / 2);
 }

@@ -18,6 +18,16 @@ export const MARKUP = `
 
 export const QUERY = "query ←", KEY = "key →";
 
+/**
+ * The name of an axis, and that some of its tokens have no label.
+ * @param {string} name
+ * @param {number} labels
+ * @param {number} tokens
+ */
+export function axisText(name, labels, tokens) {
+  return labels < tokens ? `${name} (not every token has a label)` : name;
+}
+
 /** @param {{ head: number, rows: [number, number], columns: [number, number] }} part  first and last token of each side */
 export function partLabel({ head, rows, columns }) {
   const part = `queries ${rows[0]} to ${rows[1]}, keys ${columns[0]} to ${columns[1]}`;
