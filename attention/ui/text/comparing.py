@@ -5,7 +5,7 @@ COMPARE_HELP = (
     "Pins what is shown as side A. Whatever you set from then on is side B, and the page shows the difference."
 )
 SWAP, SWAP_HELP = "Swap", "Exchanges A and B."
-UNPIN, UNPIN_HELP = "Stop comparing", "Ends the comparison and shows {side}."
+UNPIN, UNPIN_HELP = "Stop comparing", "Ends the comparison and shows B."
 HEAD_OF_A = "Head of A"
 SAME_HEAD, NEAREST_HEAD = "same", "nearest"
 HEAD_HELP = (
@@ -16,10 +16,7 @@ UNSAID = "What changed is said here once the answer is revealed."
 ON_TEXT = "{source} on “{text}”"
 SAME = "A and B have the same settings. Change a setting: it changes B."
 EQUAL = "**A and B are equal so far.** Change any setting to change B."
-BEGUN = (
-    "So that something differs, **B** starts with {knob} {b}; **A** has {a}. Any setting that you change now changes B."
-)
-UNDO = "Undo this change"
+TRY = "Try in B:"
 SET = "Set {knob} to {value}"
 DIFFERS = "**A** {a} · **B** {b}"
 MORE = " and {count} more settings"

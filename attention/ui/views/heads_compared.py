@@ -44,14 +44,14 @@ def begin(config: Config) -> None:
 
 
 def offer() -> None:
-    """Draws the button that pins what is shown as side A, and begins side B with one change."""
+    """Draws the button that pins what is shown as side A; side B begins equal to it."""
     st.button(text.COMPARE, on_click=_pin, key="compare", icon=":material/compare_arrows:", help=text.COMPARE_HELP)
 
 
 def _pin() -> None:
     try:
         config = page.setting()
-        page.change(against=pin(config), side="difference", **pinned_sides.first_change(config))
+        page.change(against=pin(config), side="difference")
     except ConfigError as error:  # a long text may not fit into a link twice
         page.note([str(error)])
         page.change()
@@ -98,20 +98,17 @@ def _controls(sides: Sides, reason: str) -> None:
     if pinned_sides.are_equal(sides):
         _offer_changes(config)
     else:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(pinned_sides.differences_text(sides, not why_not(sides)), width="content")
-            if begun := pinned_sides.change_begun(sides):
-                name, before, _ = begun
-                st.button(text.UNDO, key="undo", type="tertiary", on_click=page.change, kwargs={name: before})
+        st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         draw_head_of_a(sides)
-        pinned_sides.draw_buttons(sides)
+        pinned_sides.draw_buttons()
 
 
 def _offer_changes(config: Config) -> None:
     """Draws a button for each change that has an effect, so that one click shows a difference."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(text.TRY, width="content")
         for name, value in pinned_sides.tries(config).items():
             shown = f"{value:g}" if isinstance(value, float) else value
             label = text.SET.format(knob=KNOBS[name].label.lower(), value=shown)

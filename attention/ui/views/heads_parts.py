@@ -179,20 +179,20 @@ def unscaled(config: Config) -> str:
         or questions.unsaid(config)
     ):
         return ""
-    largest, saturates, in_random = text.IS, "", ""
-    now, before = results.heads.mean_largest_weight(config, config.head), ""
+    usually, saturates, in_random = "", "", ""
+    now = results.heads.mean_largest_weight(config, config.head)
     if config.heads * config.tokens * config.n_keys <= COMPARED:
         divided = results.heads.mean_largest_weight(usual, config.head)
         before = format_percent(divided)
-        largest = text.STAYS if before == format_percent(now) else text.INSTEAD
+        usually = text.STAYS if before == format_percent(now) else text.INSTEAD.format(usual=before)
         saturates = text.SATURATES * (now >= SATURATED > divided)
         if (random := _random_head(config)) is not None:
             more, less = (results.heads.mean_largest_weight(each, random) for each in (config, usual))
             shares = {"now": format_percent(more), "usual": format_percent(less)}
             in_random = text.IN_RANDOM.format(head=random, **shares) * (more - less > now - divided)
-    said = largest.format(now=format_percent(now), usual=before)
     scale = text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)
-    above = text.MEAN_LARGEST.format(scale=scale, largest=said, saturates=saturates, random=in_random)
+    shown = {"now": format_percent(now), "usual": usually, "saturates": saturates, "random": in_random}
+    above = text.MEAN_LARGEST.format(scale=scale, **shown)
     return f"{above}{mask_rule(config)}".rstrip()
 
 

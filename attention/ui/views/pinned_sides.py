@@ -10,7 +10,7 @@ import streamlit as st
 from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import GENERATED, KNOBS
+from attention.knobs import KNOBS
 from attention.pinned import Sides, differing_knobs, exchange, sides_of
 from attention.settings import ConfigError
 from attention.sources.providers import idle, source_title
@@ -27,7 +27,7 @@ FIRST = ("head", "source")  # named before all others: sizes follow from a sourc
 MASKS = frozenset({"mask", "combine", "second"})  # of which one name is made
 LENGTH = 40  # characters of a value that is named
 LABELS = KNOBS["side"].names
-TRIES = {"temperature": 4.0, "mask": "full"}  # changes that a comparison begins with, the first one that has an effect
+TRIES = {"temperature": 4.0, "scale": "none", "mask": "full"}  # changes that are offered while both sides are equal
 
 
 def tries(config: Config) -> dict[str, Any]:
@@ -35,30 +35,11 @@ def tries(config: Config) -> dict[str, Any]:
     return {name: value for name, value in TRIES.items() if not idle(name, config) and getattr(config, name) != value}
 
 
-def first_change(config: Config) -> dict[str, Any]:
-    """The change that a comparison with a config begins with; {} for a recording or a model, whose user has one in mind."""
-    return dict(list(tries(config).items())[:1]) if config.source == GENERATED else {}
-
-
-def change_begun(sides: Sides) -> tuple[str, Any, Any] | None:
-    """The knob that a comparison begins with and its values on both sides, None if anything else differs."""
-    found = differing_knobs(sides)
-    if sides.of_head or not found or {name: b for name, (_, b) in found.items()} != first_change(sides.a):
-        return None
-    return next((name, a, b) for name, (a, b) in found.items())
-
-
-def draw_buttons(sides: Sides) -> None:
-    """Draws the buttons that exchange both sides and that end the comparison.
-
-    If B has nothing but the change that it began with, the comparison ends with A, as that change was not the visitor's.
-    """
+def draw_buttons() -> None:
+    """Draws the buttons that exchange both sides and that end the comparison."""
     st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
-    begun, ends = change_begun(sides), {"against": "", "side": "difference"}
-    if begun:
-        ends[begun[0]] = begun[1]
-    help = text.UNPIN_HELP.format(side="A" if begun else "B")
-    st.button(text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/close:", help=help)
+    ends = {"against": "", "side": "difference"}
+    st.button(text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/close:", help=text.UNPIN_HELP)
 
 
 def _swap() -> None:
@@ -76,9 +57,6 @@ def are_equal(sides: Sides) -> bool:
 
 def differences_text(sides: Sides, comparable: bool) -> str:
     """Which settings differ, with their values on both sides, as Markdown, and what that means for what is compared."""
-    if begun := change_begun(sides):
-        name, a, b = begun
-        return text.BEGUN.format(knob=KNOBS[name].label.lower(), a=escape(_value(name, a)), b=escape(_value(name, b)))
     found = differing_knobs(sides)
     heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
     said = _value_names(sides, heads | found)
@@ -152,7 +130,7 @@ def choice(
                 on_change=change,
                 label_visibility="collapsed",
             )
-            draw_buttons(sides)
+            draw_buttons()
             next_step.page_link("heads", text.ON_HEADS, to_query(config))
 
     def look(config: Config) -> object:
