@@ -33,11 +33,13 @@ def test_a_task_says_its_place_and_what_it_will_take():
     line, _, _ = a_line()
     first, second = line.request(Count, 1, ME), line.request(Count, 2, YOU)
     assert job_status.status_text(first, "To ten.", line.before(first), ME) == (
-        "Waiting. To ten. About 20 s once it starts."
+        "In the queue. To ten. About 20 s once it starts."
     )
     line.take()
     assert job_status.status_text(first, "To ten.", line.before(first), ME) == "To ten. About 20 s left."
-    assert job_status.status_text(second, "To ten.", line.before(second), YOU).startswith("Waiting for 1 earlier job.")
+    assert job_status.status_text(second, "To ten.", line.before(second), YOU).startswith(
+        "In the queue, after 1 earlier job."
+    )
 
 
 def test_a_task_that_waits_for_another_kind_says_so():
@@ -46,7 +48,7 @@ def test_a_task_that_waits_for_another_kind_says_so():
     line.take()
     task = line.request(Count, 2, YOU)
     said = job_status.status_text(task, "To ten.", line.before(task), YOU, line.other(task))
-    assert said == "Waiting for 1 earlier job; a apart is being computed. To ten. About 20 s once it starts."
+    assert said == "In the queue, after 1 earlier job; a apart is being computed. To ten. About 20 s once it starts."
     behind_sweep = TimingJob(Sweep(), "running")
     assert behind_sweep.doing == "a measurement is running"
     behind_sweep.held = True
@@ -86,7 +88,7 @@ def test_a_budget_is_what_is_left_at_the_most():
     clock = a_line()[1]
     task = TimingJob(Sweep(seconds=30.0), clock=clock)
     task.look(ME)
-    assert job_status.status_text(task, "One.", 2, ME) == "Waiting for 2 earlier jobs. One."
+    assert job_status.status_text(task, "One.", 2, ME) == "In the queue, after 2 earlier jobs. One."
     task.begin()
     clock.move(7.5)
     assert job_status.status_text(task, "One.", 0, ME) == "One. At most 23 s left."
@@ -101,7 +103,7 @@ def test_a_map_is_paused_goes_on_and_is_cancelled_from_its_page(monkeypatch):
     line = results.long.STUDIO.line
     monkeypatch.setattr(line, "take", lambda: None)  # nothing runs until this test says so
     test = run(ROOT / "pages/heads.py", link)
-    assert test.get("progress")[0].proto.text.startswith("Waiting. Exact weights: 0 of 3 heads, ")
+    assert test.get("progress")[0].proto.text.startswith("In the queue. Exact weights: 0 of 3 heads, ")
     test.button(key="pause").click().run()
     drawing = results.long.STUDIO.find(key)
     assert drawing is not None and drawing.state == "paused"

@@ -41,6 +41,7 @@ def heads_grid(
     painted: str = "",
     kept: Kept | None = None,
     end: float = 0.0,
+    on_percent: Callable[[], None] | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of a config. Returns the last pin as `{"head", "query", "key", "count"}`, None before the first.
 
@@ -51,7 +52,8 @@ def heads_grid(
     `short_names` take their place in narrow squares. `certain`: the first `certain` heads are exact, the others a preview;
     None if all are exact. `address`: the query string that the address bar has, and the one that it gets once the cells are
     painted. `painted`: the link of the picture, if it is not that of the config. `kept`: whether the browser keeps the cells.
-    `end`: how far the bars of a row reach at least.
+    `end`: how far the bars of a row reach at least. `on_percent`: sets the linear colour scale; if given, a button offers it
+    where a long sequence is coloured by multiples of the uniform weight unasked.
     """
     data = message(
         config,
@@ -65,13 +67,21 @@ def heads_grid(
         painted=painted,
         kept=kept,
         end=end,
+        offers_percent=on_percent is not None,
     )
-    return _mount(key, data, on_pin, kept)
+    return _mount(key, data, on_pin, kept, on_percent)
 
 
-def _mount(key: str, data: bytes, on_pin: Callable[[], None] | None, kept: Kept | None) -> dict[str, int] | None:
-    lost = {"on_lost_change": kept.on_lost} if kept else {}
-    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing, **lost).pin
+def _mount(
+    key: str,
+    data: bytes,
+    on_pin: Callable[[], None] | None,
+    kept: Kept | None,
+    on_percent: Callable[[], None] | None = None,
+) -> dict[str, int] | None:
+    events = {"on_lost_change": kept.on_lost} if kept else {}
+    events |= {"on_percent_change": on_percent} if on_percent else {}
+    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing, **events).pin
 
 
 def difference_grid(
@@ -138,6 +148,7 @@ def message(
     painted: str = "",
     kept: Kept | None = None,
     end: float = 0.0,
+    offers_percent: bool = False,
 ) -> bytes:
     """Returns the message to the browser."""
     named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # otherwise the keys have no names
@@ -150,6 +161,8 @@ def message(
     } | ({"painted": painted} if painted else {})
     if cells.pool == "mean":
         told["pool"] = cells.pool
+    if offers_percent and config.colors == "auto" and config.color_scale == "times even" and distributes(config):
+        told["offers_percent"] = True
     if any(short_names):
         told["short_names"] = list(short_names)
     if end:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from attention import Config, trace
 from attention.charts import theme
 
-MEANING = "1: the weight if all visible keys got the same. 10: ten times that."
+MEANING = "Not percent, but multiples of the uniform weight. 1: all visible keys get the same; 10: ten times that."
 WEIGHTS = theme.WEIGHTS["light"]
 SMALL = {"tokens": "64", "heads": "2", "d_model": "16"}
 EVEN = SMALL | {"colors": "times even"}
@@ -141,3 +141,12 @@ def test_an_axis_that_leaves_out_tokens_says_so(visit, tokens, said):
     if said:
         assert labels.count() == -(-tokens // int(said[6]))
     assert labels.first.inner_text().isdecimal() == (tokens == 120)
+
+
+def test_a_long_sequence_offers_to_be_coloured_by_percent(visit):
+    tab = visit("heads?tokens=192&heads=2&d_model=16")
+    button = tab.page.locator(".heads-grid .percent")
+    button.click()
+    tab.wait_for_grid(tokens="192", heads="2", d_model="16", colors="linear")
+    expect(button).to_be_hidden()
+    expect(tab.page.locator(".heads-grid .scale-name")).to_have_text("weight")

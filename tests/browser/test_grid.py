@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attention.charts.theme import WEIGHTS
 from tests.browser.conftest import Tab
@@ -283,6 +283,8 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     assert readout_text(page, "note").startswith("preview from one query per tile: largest of "), (
         "head 0 alone is exact"
     )
+    expect(page.locator(".spread p")).to_have_text("The row is drawn once this head is exact.")
+    expect(page.locator(".bars")).to_be_hidden()
     x, y = cell(page, 0, 200, 100, 256)
     page.mouse.move(x + 1, y)
     page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")

@@ -22,6 +22,7 @@ import { applyTheme, stopsOn } from "./theme.js";
  * Callbacks of the page that shows the grid: for a pin, and after data were painted.
  * @typedef {object} Ways
  * @property {(pin: { head: number, query: number, key: number, count: number }) => void} [onPin]
+ * @property {() => void} [onPercent]  sets the linear colour scale
  * @property {(data: GridData) => void} [onPainted]
  * @property {boolean} [echoes]  whether each pin comes back with a later message, as from a server; true if it isn't given
  */

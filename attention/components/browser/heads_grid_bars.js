@@ -4,7 +4,7 @@ import { find, penOf } from "./elements.js";
 import { sizeOf } from "./difference_cells.js";
 import { isEven, nameToken, numberOf, visibleCells, withNumberOf } from "./heads_grid_readout.js";
 import { keyTokens, rowCells } from "./heads_grid_square.js";
-import { largest, PREVIEW, rowName } from "./heads_grid_words.js";
+import { largest, ROW_LATER, rowName } from "./heads_grid_words.js";
 
 const ENDS = [0.1, 0.25, 0.5, 1];  // of the scale of the bars
 
@@ -26,6 +26,9 @@ export function setSpread(grid, cell) {
   const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
   if (!width) return;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const isPreview = cell.head >= data.certain;
+  find(spread, ".bars").classList.toggle("awaited", isPreview);
+  if (isPreview) return void (find(spread, "p").textContent = ROW_LATER);
   const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
   const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
   const end = endOf(data, Math.max(Math.abs(top.weight), data.end ?? 0));
@@ -59,7 +62,7 @@ export function setSpread(grid, cell) {
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   const query = nameToken(data, first, 1);
   const name = rowName({ first, last, query, tile: data.tile, pool: data.pool, sides: Boolean(data.sides) });
-  find(spread, "p").textContent = `${cell.head < data.certain ? name : PREVIEW}${most}`;
+  find(spread, "p").textContent = `${name}${most}`;
 }
 
 /**

@@ -59,6 +59,7 @@ export function listen(grid) {
     });
   }
   grid.details.addEventListener("toggle", () => show(grid));
+  find(root, ".percent").addEventListener("click", () => grid.ways.onPercent?.());
   find(root, ".png").addEventListener("click", () => savePicture(grid));
 }
 

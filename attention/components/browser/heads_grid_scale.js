@@ -25,9 +25,11 @@ export function setScale({ root, data }) {
     return mark;
   });
   find(root, ".ticks").replaceChildren(...marks);
-  find(root, ".scale-name").textContent = scaleName({ colors: data.colors, sides: Boolean(data.sides), shares: data.rest !== null });
+  const shown = { colors: data.colors, sides: Boolean(data.sides), shares: data.rest !== null };
+  find(root, ".scale-name").textContent = scaleName(shown);
   const even = data.colors === "times even" && !data.sides;
   find(root, ".why").textContent = even ? `${TIMES_UNIFORM}\n${data.why}`.trim() : data.why;
+  find(root, ".percent").hidden = !data.offers_percent;
   root.classList.toggle("even", even);
   root.classList.toggle("sides", Boolean(data.sides));
   find(root, ".of-weight").textContent = data.sides ? DIFFERENCE : WEIGHT;

@@ -170,7 +170,8 @@ export function setCaption({ element }, data, h, { width, stacked = false, brief
   const name = brief ? data.short_names?.[h] ?? "" : shortName(role);
   find(element, "figcaption b").textContent = isBeside ? `${short} · ${shared}` : short;
   find(element, "figcaption").title = told(role);
-  find(element, "figcaption span").textContent = isBeside ? [name, maximum].filter(Boolean).join(" · ") : brief ? name || shared : told(name);
+  const below = isBeside ? [name, maximum].filter(Boolean).join(" · ") : "";
+  find(element, "figcaption span").textContent = isBeside ? below : brief ? name || shared : told(name);
   element.dataset.shared = isBeside ? "" : shared;
 }
 

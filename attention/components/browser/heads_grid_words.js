@@ -45,6 +45,7 @@ export const MARKUP = `
     <canvas class="bar" width="256" height="1"></canvas>
     <div class="ticks"></div>
     <p class="why"></p>
+    <button type="button" class="percent" title="Set the colour scale to linear" hidden>Show as percent</button>
   </div>
   ${READOUT}
   <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
@@ -66,12 +67,14 @@ export const MARKUP = `
 </div>
 <p class="live" aria-live="polite"></p>`;
 
-export const QUERY_UP = "query ↑", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
+export const QUERY_UP = "query ↑", KEY = "key →", MASKED_CELLS = "masked";
+export const ROW_LATER = "The row is drawn once this head is exact.";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
 export const BEFORE = "Before training", UNDER = "under 0.1%", OVER = "over 99.9%";
 export const NO_NUMBER = "–";  // of a masked cell
 export const OWN_MAXIMUM = ["0", "half", "head max"];
-export const TIMES_UNIFORM = "1: the weight if all visible keys got the same. 10: ten times that.";
+export const TIMES_UNIFORM =
+  "Not percent, but multiples of the uniform weight. 1: all visible keys get the same; 10: ten times that.";
 const ROOTS = { root: " (square root)", log: " (log)" };
 
 /** @param {{ heads: number, queries: number, keys: number }} sizes */

@@ -152,7 +152,8 @@ function drawAxes(pen, { root, place, view, data, neutrals }) {
   pen.font = `11px ${family}`;
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "center";
-  pen.fillText(axisText(KEY, across.length, names.across.length), place.left + place.width / 2, place.top + place.height + place.below - 8);
+  const keys = axisText(KEY, across.length, names.across.length);
+  pen.fillText(keys, place.left + place.width / 2, place.top + place.height + place.below - 8);
   pen.translate(6, place.top + place.height / 2);
   pen.rotate(-Math.PI / 2);
   pen.fillText(axisText(QUERY, down.length, names.down.length), 0, 0);
@@ -215,7 +216,8 @@ function drawScale(pen, { place, data, neutrals }) {
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "left";
-  pen.fillText(data.sides ? (data.rest === null ? "B − A" : "points") : data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
+  const difference = data.rest === null ? "B − A" : "points", weight = data.colors === "times even" ? "× uniform" : "weight";
+  pen.fillText(data.sides ? difference : weight, left, place.top + 5);
   for (const [at, text] of scaleMarks(data)) {
     pen.fillText(text, left + BAR + 4, top + (1 - at) * high, RIGHT - BAR - 20);
   }

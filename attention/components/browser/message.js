@@ -64,7 +64,8 @@
  * copies of a token are marked, and how many trainings that fail were begun. The second half of all codes is of the same heads
  * before the first step.
  * @typedef {{ step: number, accuracy: [string, string], last: string, copies: boolean, lessons: number }} Trained
- * @typedef {Weights & Shape & Told & { per?: number, trained?: Trained, whose?: Whose, end?: number }} GridHeader
+ * @typedef {{ per?: number, trained?: Trained, whose?: Whose, end?: number, offers_percent?: boolean }} OfGrid
+ * @typedef {Weights & Shape & Told & OfGrid} GridHeader
  * `end`: the larger of the largest weights of the selected row on two sides that are shown beside each other.
  * `certain`: the first `certain` heads are exact, the others a preview from one query of each tile. `per`: heads per
  * layer, if the grid shows several layers.

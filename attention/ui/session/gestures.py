@@ -21,6 +21,11 @@ def on_grid_pin() -> None:
     _apply_pin("grid")
 
 
+def on_percent() -> None:
+    """Weights are to be coloured by percent, not by multiples of the uniform weight."""
+    change(colors="linear")
+
+
 def on_side_pin() -> None:
     """A cell was pinned in the grid of side A beside that of B, whose key is "grid a"."""
     _apply_pin("grid a")

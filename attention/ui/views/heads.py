@@ -73,6 +73,7 @@ def view(config: Config) -> None:
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
         short_names=parts.short_names(config, roles),
+        on_percent=gestures.on_percent,
         address=address_bar.address(),
     )
     browser_yield.yield_to_browser()

@@ -220,6 +220,7 @@ def _squares(config: Config, drawing: MapJob) -> None:
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
         short_names=parts.short_names(config, roles),
+        on_percent=gestures.on_percent,
         certain=len(heads),
         address=address_bar.address(),
     )

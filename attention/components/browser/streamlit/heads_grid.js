@@ -26,6 +26,7 @@ import { mountComponent } from "./mount.js";
 
 export default await mountComponent("heads_grid.css", drawComplete(draw), (call) => ({
   onLost: () => call().setTriggerValue("lost", true),
+  onPercent: () => call().setTriggerValue("percent", true),
   onPin: (pin) => call().setStateValue("pin", pin),
   onPainted: ({ address }) => {
     if (address) requestAnimationFrame(() => setTimeout(() => addressOf(address)));
