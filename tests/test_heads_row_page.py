@@ -57,7 +57,7 @@ def charts(test: AppTest) -> tuple[int, int]:
 
 
 def test_every_way_is_drawn_by_a_function():
-    assert set(heads_row.WAYS) == set(WAYS)
+    assert {"auto", *heads_row.WAYS} == set(WAYS)
     assert f"up to {heads_row.FEW} tokens" in KNOBS["row_as"].help
 
 
@@ -104,7 +104,6 @@ def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
 
 
 def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
-    monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
     monkeypatch.setattr("attention.ui.empty_states.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
     assert components(page_with_row({})) == ["word_lines"]
     test = run(HEADS, {"row_as": "output"})
@@ -203,12 +202,10 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
     assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key stands out"
 
 
-def test_the_sentence_about_the_row_that_is_beside_the_map_is_below_it_only_in_its_fold():
-    said = [
-        sum("the other 16 visible words share " in each.value for each in test.markdown)
-        for test in (run(HEADS, {}), page_with_row({}))
-    ]
-    assert said == [0, 1]
+def test_the_sentence_about_the_row_is_only_in_its_fold_and_not_above_lines_which_have_their_own():
+    pages = [run(HEADS, {}), *(page_with_row({"row_as": way}) for way in ("auto", "all lines", "bars", "output"))]
+    said = [sum("the other 16 visible words share " in each.value for each in test.markdown) for test in pages]
+    assert said == [0, 0, 0, 1, 1]
 
 
 def test_a_head_trained_on_a_task_is_said_to_attend_to_the_token_that_comes_next():
@@ -379,3 +376,13 @@ def test_every_hand_built_head_has_a_short_name_in_brackets_if_its_weights_do_no
     assert short[:8] == ["same", "prev", "first", "3 back", "near", "(self+)", "even", "rand"] and all(short)
     assert [name.startswith("(") for name in short] == [name.startswith("(") for name in names]
     assert max(map(len, short)) <= 9
+
+
+def test_folds_that_few_need_come_last():
+    assert [fold.label for fold in run(HEADS, {}).main.expander][:5] == [
+        "Selected row: lines, bars or output",
+        "Head statistics",
+        "PyTorch code",
+        "Compare MHA, GQA and MQA",
+        "Downloads",
+    ]

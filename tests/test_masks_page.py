@@ -289,7 +289,7 @@ def test_a_question_about_a_row_hides_all_heads():
     assert sorted(drawn) == ["attention-lab.copy_link", "attention-lab.large_head"], "the map without weights"
     assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
     reveal(app)
-    app.session_state["selected row"] = app.session_state["output of head"] = True
+    app.session_state["selected row"] = True
     app.run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
@@ -297,7 +297,7 @@ def test_a_question_about_a_row_hides_all_heads():
         each.value for each in [*app.info, *app.success, *app.error]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]
-    assert {"heads_grid", "word_lines", "row_output"} <= {*names}
+    assert {"heads_grid", "word_lines"} <= {*names}
 
 
 def test_a_row_that_sees_nothing_is_a_question_too():

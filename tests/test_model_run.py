@@ -412,8 +412,9 @@ def test_a_head_that_is_off_is_said_to_be_off_below_its_map_and_beside_its_outpu
     assert said not in page_text(test)
     test = wait(test.button(key="switch head").click().run())
     assert page_text(test).count(said) == 1
-    test.session_state["output of head"] = True
-    assert page_text(test.run()).count(said) == 2 and not test.exception
+    test.session_state["selected row"] = True
+    test = test.run().segmented_control(key="row_as").set_value("output").run()
+    assert page_text(test).count(said) == 2 and not test.exception
 
 
 def test_heads_that_can_not_be_switched_off_are_named_and_the_picture_stays(monkeypatch):

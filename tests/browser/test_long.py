@@ -31,7 +31,7 @@ def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
 def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
     tab = visit("?mask=window")
     numbers = tab.page.get_by_text("Head statistics", exact=True)
-    short = [tab.page.get_by_text("Output of head"), tab.page.get_by_text("Compare MHA"), numbers]
+    short = [tab.page.get_by_text("Selected row: lines"), tab.page.get_by_text("Compare MHA"), numbers]
     expect(tab.page.get_by_text("Downloads")).to_be_visible()
     tab.slider("tokens").press("End")
     tab.wait_for_grid(mask="window", tokens=65536)

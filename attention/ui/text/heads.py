@@ -80,7 +80,6 @@ EXTENT = "Queries {first_query:,} to {last_query:,}, keys {first_key:,} to {last
 EVERY_TOKEN = "every token"
 TILES = "{tile} x {tile} tokens per pixel"
 STATISTICS = "Head statistics{of}"
-OUTPUT = "Output of head {head} for {query}"
 STATISTICS_HELP = "Means over queries with a visible key{units}. {formulas}"
 UNIT = "{statistic} in {unit}"
 HEAD, ROLE = "Head", "Role"

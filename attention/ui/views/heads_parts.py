@@ -40,6 +40,7 @@ from attention.ui.text import heads as text
 from attention.ui.text import layers as layers_text
 from attention.ui.views import layers_copies, own_text, questions
 
+CODE_HEIGHT = 400  # pixels, in which longer programs scroll
 RECORDED = "recorded:"
 USUAL_MASKS = ("causal", "full")  # whose rule the map shows at once
 COMPARED = 2**20  # weights up to which those at the usual scale are computed as well
@@ -381,9 +382,9 @@ def code(what: str, source: Callable[[], str], core: Callable[[], str] | None = 
     page.visit_state().code = bool(fold.open)
     if fold.open:
         if core:
-            fold.code(core(), language="python")
+            fold.code(core(), language="python", height=CODE_HEIGHT)
             fold.caption(text.WHOLE_PROGRAM)
-        fold.code(source(), language="python")
+        fold.code(source(), language="python", height=CODE_HEIGHT)
 
 
 def code_open(what: str) -> bool:

@@ -15,7 +15,7 @@ from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_weight
 from attention.operations.differential import NAME as DIFFERENTIAL
-from attention.sources.providers import distributes, has, unit
+from attention.sources.providers import distributes, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import results
@@ -32,15 +32,9 @@ FEW = 40  # tokens up to which words with lines are readable at a glance
 
 
 def row(trace: Trace) -> None:
-    """Draws folds with a sentence about the selected row and its picture, and with the output of the head."""
+    """Draws a fold with the picture of the selected row."""
     config, found = trace.config, tables.row(trace)
     forms(config, lambda: _row_form(config, found))
-    if config.row_as != "output" and "v" in has(config.source):
-        label = text.OUTPUT.format(head=config.head, query=escape(parts.query_name(found)))
-        output = parts.fold(label, "functions", "output of head", False)
-        if output.open:
-            with output:
-                _output(config, found)
 
 
 def forms(config: Config, draw: Callable[[], None]) -> None:
@@ -53,9 +47,18 @@ def forms(config: Config, draw: Callable[[], None]) -> None:
 
 
 def _row_form(config: Config, found: tables.Row) -> None:
-    """Draws the sentence, whose first part is beside the map as well, and the row in the chosen form."""
-    st.markdown(_row_sentence(config, found), help=_help(config, found))
-    WAYS[config.row_as](config, found)
+    """Draws the row in the chosen form, below a sentence about it; lines have a sentence of their own."""
+    way = _way(config)
+    if way not in (_lines, _all_lines):
+        st.markdown(_row_sentence(config, found), help=_help(config, found))
+    elif found.seeing and not questions.unsaid(config) and (more := _more(config, found)):
+        st.caption(escape(more))
+    way(config, found)
+
+
+def _more(config: Config, found: tables.Row) -> str:
+    """What is special about the weights of the row, "" if nothing is."""
+    return f"{tables.support_text(found, config)}{tables.missing_share(found, config)}".rstrip()
 
 
 def _row_sentence(config: Config, found: tables.Row) -> str:
@@ -69,8 +72,7 @@ def _row_sentence(config: Config, found: tables.Row) -> str:
     else:
         largest = format_weight(found.greatest)
         said = text.LARGEST_WEIGHT.format(most=tables.mostly(found, unit(config)), largest=largest)
-    more = f"{tables.support_text(found, config)}{tables.missing_share(found, config)}"
-    return escape(text.ROW.format(query=name, said=said, more=more).rstrip())
+    return escape(text.ROW.format(query=name, said=said, more=_more(config, found)).rstrip())
 
 
 def _help(config: Config, found: tables.Row) -> str | None:
@@ -81,9 +83,11 @@ def _help(config: Config, found: tables.Row) -> str | None:
     return escape(text.ROW_HELP.format(query=parts.query_name(found), head=found.head, most=most, entropy=entropy))
 
 
-def _auto(config: Config, found: tables.Row) -> None:
-    draw = _bars if max(config.tokens, config.n_keys) > FEW else _lines
-    draw(config, found)
+def _way(config: Config) -> Callable[[Config, tables.Row], None]:
+    """The function of the chosen form; unless one was chosen, lines for a few tokens."""
+    if config.row_as != "auto":
+        return WAYS[config.row_as]
+    return _bars if max(config.tokens, config.n_keys) > FEW else _lines
 
 
 def _bars(config: Config, found: tables.Row) -> None:
@@ -145,7 +149,6 @@ def _output(config: Config, found: tables.Row) -> None:
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {
-    "auto": _auto,
     "lines": _lines,
     "all lines": _all_lines,
     "output": _output,
