@@ -30,7 +30,7 @@ from attention.serving import previews
 from attention.serving.previews import AT_ONCE, LONGEST, Previews
 from attention.serving.settings import Settings
 from attention.story.head import SENTENCES
-from attention.ui import preview
+from attention.ui import preview, results
 from attention.ui.budget import UNDER_WAY
 from attention.ui.question_codec import CustomQuestion, encode
 from attention.ui.text import sharing as text
@@ -357,3 +357,13 @@ def test_a_printed_page_gets_the_qr_code_of_its_own_link_alone():
     busy = server()
     busy.coded = AT_ONCE
     assert ask("/qr.svg", f"url={quote(link, safe='')}", app=busy)[0] == 503
+
+
+@pytest.mark.parametrize("softmax", ["standard", "sigmoid"])
+def test_weights_are_in_percent_if_rows_are_distributions(softmax):
+    config = Config(softmax=softmax)
+    lines = preview.lines(config, results.sharing.begin_head_map(config).result(60))
+    weights = [line for line in lines if "): " in line]
+    assert weights and all(line.endswith("%") == (softmax == "standard") for line in weights)
+    if softmax == "standard":
+        assert "“boat” (7): 43.0%" in lines
