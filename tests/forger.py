@@ -49,6 +49,7 @@ class Forger:
     run: int = 0
     elements: dict[tuple[int, ...], Shown] = field(default_factory=dict)
     heard: bytearray = field(default_factory=bytearray)
+    kinds: list[str | None] = field(default_factory=list)  # of the messages that were heard
 
     async def ask(self, name: str = "", part: str = "", **states: Any) -> None:
         """Asks for a run: `name` of the page if it is another one, and what widgets say, by their keys or ids."""
@@ -70,7 +71,9 @@ class Forger:
             raw = await asyncio.wait_for(self.socket.recv(), patience)
             assert isinstance(raw, bytes)
             self.heard += raw
-            if self._look(ForwardMsg.FromString(raw)):
+            message = ForwardMsg.FromString(raw)
+            self.kinds.append(message.WhichOneof("type"))
+            if self._look(message):
                 return
 
     async def moves(self, key: str, patience: float = PATIENCE, **value: Any) -> None:

@@ -142,11 +142,11 @@ def test_a_file_that_is_no_recording_is_named_with_what_is_wrong(host, name, dat
 def test_what_is_for_developers_is_not_heard(host, kind):
     async def asked() -> None:
         async with open_link(host.server.url, "") as found:
-            before = len(found.heard)
+            before = len(found.kinds)
             await found.socket.send(BackMsg(**{kind: True}).SerializeToString())
             await found.socket.send("a text, which no page sends")
             await found.moves("seed", int_value=3)
-            assert "git" not in str(found.heard[before:]) and "seed=3" in found.query
+            assert "git_info_changed" not in found.kinds[before:] and "seed=3" in found.query
             await goes_on(found, "")
 
     host.does(asked())

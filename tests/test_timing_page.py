@@ -349,7 +349,7 @@ def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
 def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(sweep=TimingJob(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
-    assert "Waiting. This server runs one measurement or map at a time" in test.get("progress")[0].proto.text
+    assert "In the queue. This server runs one measurement or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():

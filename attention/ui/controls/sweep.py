@@ -144,9 +144,14 @@ def _with_allowed_budget(sweep: Timed, query: Mapping[str, Any]) -> tuple[Timed,
 
 def _one_at_break_even(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Of the values of a few that are ticked beside a break-even, which draws one, the one that was ticked last."""
-    added = {name: [value for value in now[name] if value not in before[name]] for name in FEW}
-    last = {name: tuple(values[-1:]) for name, values in added.items() if values and len(now[name]) > 1}
-    return (last if last and _draws_break_even(Timed(**{**before, **{name: now[name] for name in FEW}})) else {}), []
+    ticked = {name: [each for each in SWEEPS.knobs[name].choices if each in now[name]] for name in FEW}
+    last = {
+        name: tuple(added[-1:])
+        for name, values in ticked.items()
+        if len(values) > 1 and (added := [value for value in values if value not in before[name]])
+    }
+    shown = {name: tuple(values) or before[name] for name, values in ticked.items()}
+    return (last if last and _draws_break_even(Timed(**{**before, **shown})) else {}), []
 
 
 def _draws_break_even(sweep: Timed) -> bool:

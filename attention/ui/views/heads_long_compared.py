@@ -52,7 +52,7 @@ def view(sides: Sides) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", sides.b, on_change=page.change, label_visibility="collapsed")
         heads_compared.draw_head_of_a(sides)
-        pinned_sides.draw_buttons(sides)
+        pinned_sides.draw_buttons()
     alone = shown_alone(sides.b)
     if alone is None:
         _compare(sides)
