@@ -27,6 +27,7 @@ from attention.analysis.head_numbers import EVERY, example_pairs, pairs_of
 from attention.analysis.repeats import Copy, Largest, count_after_copies, largest_weight, repeat_starts, strongest_copy
 from attention.charts import head_points, layers_file, likeness
 from attention.charts import layers as layers_chart
+from attention.charts import training as curves
 from attention.charts.layers import USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.fitting import training_steps
@@ -247,15 +248,14 @@ def test_heads_that_stand_out_are_named():
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
     (said,) = [each for each in test.caption if each.value.startswith("Words in cells")]
-    assert said.help.endswith(text.RECORDED)
+    assert said.help.endswith(text.GAPS)
     assert "over queries that have one" in said.help
-    assert "Rows: the 6 layers that are recorded" in said.help
-    assert "Rows: 6 of 30 layers, chosen for heads with a clear role; double lines: others between." in said.help
-    assert said.help.startswith("Bold: over 50%, as the headline counts. Blank: no single pattern.")
+    assert "Rows: the 6 of 30 layers that are recorded, chosen for heads with a clear role" in said.help
+    assert said.help.startswith("Bold: over 50%, as the headline counts. Cells have no number under a tenth")
     assert "The colour is the mean weight on what followed an earlier copy of the token, for the 50 tokens" in said.help
     assert said.value == (
-        "Words in cells under 10%: prev = the token before, first = the first token, self = itself, near = within 5 tokens. "
-        "Colour: weight on what followed an earlier copy of the token (uniform weights: 2.9%)."
+        "Words in cells under 10%: prev = the token before, first = the first token, self = itself, near = within 5 tokens; "
+        "blank: no single pattern. Colour: weight on what followed an earlier copy of the token (uniform weights: 2.9%)."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -347,7 +347,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     config, weak = Config.of(REPEATED, layer=18, head=6), Config.of(REPEATED, layer=17, head=5)
     pair = copies_of.example(config, "induction")
     assert copies_of.shape_sentence(config, pair) == text.DIAGONALS[3] and copies_of.shape_sentence(weak, pair) == ""
-    assert "**attention sink**" in copies_of.copies_help(config)
+    assert "**attention sink**" in copies_of.sink_sentence(config)
     assert f"(induction). {text.USE}" in words(test), "the mean is beside the name of the head"
     for share, frame in ((0.5, (38, 14)), (0.05, None)):
         drawn = copies_of.marks(config, Copy(38, 14, share))
@@ -546,7 +546,7 @@ def test_auto_is_a_statistic_on_which_some_head_is_high():
 
 def test_of_a_text_that_is_read_backwards_the_heads_attend_to_what_came_before_a_copy():
     test = run(PAGE, {"source": "trained:reverse"})
-    menu, values = test.selectbox(key="layer_map"), tables(test)[0]["value"]
+    menu, values = test.selectbox(key="layer_map"), tables(test)[1]["value"]  # below the curve of the steps
     assert menu.options[menu.index or 0] == "Pattern: token before a copy" and maps.PART < min(
         values
     ) < maps.HIGH < max(values)
@@ -1018,7 +1018,7 @@ def test_the_caption_says_which_cells_have_no_number():
     assert one(replace(config, layer_map="even"), low, ROOM) == "Blank: under 2.5%.", (
         "a tenth of the end of the colours"
     )
-    meant = "prev = the token before, self = itself, near = within 5 tokens"
+    meant = "prev = the token before, self = itself, near = within 5 tokens; blank: no single pattern"
     assert one(config, found, ROOM) == f"Words in cells under 33%: {meant}.", "1.4 times what uniform weights have"
     assert any(0.1 < value < 0.33 for value in numbers("first", config))
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
@@ -1116,7 +1116,9 @@ def test_a_chosen_pattern_that_no_head_follows_has_a_button_for_what_auto_shows(
 
 def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_are_in_earlier_layers():
     test = run(PAGE, {"source": REPEATED, "layer": "18", "head": "6"})
-    said = "**previous-token heads** (over 50%: layers 1, 11 and 16) come before **induction heads** (17 and 18)"
+    said = (
+        "**Previous-token heads** (over 50%: layers 1, 11 and 16) come before **induction heads** (layers 17 and 18). "
+    )
     assert "write into “whiskey” that “lava” came before it" in words(test), "the framed pair"
     assert said in words(test)
     test.button(key="try").click().run()
@@ -1126,6 +1128,12 @@ def test_a_button_leads_from_induction_heads_to_previous_token_heads_if_these_ar
     )
     assert (previous, induction) == ([1, 11, 16], [17, 18])
     assert said in words(test) and "**Layer 16, head 0**" in words(test), "the head with the largest value is selected"
+    assert "write into “whiskey” that “lava” came before it" in words(test), (
+        "the same example, whose earlier half is framed"
+    )
+    assert selected_head(test)["marks"]["says"].startswith(
+        "Framed: “whiskey” (14) puts its largest weight, 93.7%, on “lava” (13)"
+    )
     test.button(key="try").click().run()
     assert "**Layer 18, head 6**" in words(test) and test.query_params["layer_map"] == "induction"
     changed = {"source": REPEATED, "temperature": "1.2"}
@@ -1224,14 +1232,19 @@ def test_one_watches_induction_heads_appear_at_the_step_beside_the_map():
     assert "training_step" not in [each.key for each in test.sidebar.select_slider]
     for step, is_high in ((before, False), (after, True)):
         test.select_slider(key="training_step").set_value(step).run()
-        assert (max(tables(test)[0]["value"]) > maps.HIGH) == is_high
+        assert (max(tables(test)[1]["value"]) > maps.HIGH) == is_high, "of the map, which is below the curve"
+        curve = zip(*(tables(test)[0][name] for name in ("series", "step", "value")), strict=True)
+        assert (curves.HIGHEST, step, max(tables(test)[1]["value"])) in curve
         assert ("act as induction heads here" in words(test)) == is_high
 
 
 def test_no_step_is_named_at_which_heads_appear_if_none_does():
-    steps = {task: maps.steps_of_appearance(Config.of(f"trained:{task}", layer_map="first")) for task in TASKS}
+    steps = {
+        task: maps.steps_of_appearance(maps.highest_by_step(Config.of(f"trained:{task}", layer_map="first")))
+        for task in TASKS
+    }
     assert steps == dict.fromkeys(TASKS)
-    assert maps.steps_of_appearance(Config.of(STREET)) is None, "it has one step"
+    assert maps.steps_of_appearance(maps.highest_by_step(Config.of(STREET))) is None, "it has one step"
 
 
 def test_the_sidebar_is_drawn_again_at_another_step_of_a_training():

@@ -19,15 +19,15 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN, PERCENT, format_head
 
 NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
-HEIGHT = 180
+HEIGHT, LOW = 180, 70
 SHARES = [0, 0.25, 0.5, 0.75, 1]  # ticks of an axis in percent
 PADDING = {"left": 5, "top": 5, "right": 12, "bottom": 5}
 ROOM = 0.2  # of the steps: room to the right of the curves for their names
 LINE = 13  # pixels between the names of two curves
 NAMED, HIGH = 7, 0.2  # most heads with a name at their curve, and the value from which one may have it
 DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
-ACCURACY, LOSS = "accuracy", "loss (nats)"
-CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
+ACCURACY, LOSS, HIGHEST = "accuracy", "loss (nats)", "highest head"
+CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW, HIGHEST: theme.HEADS[0]}
 EVEN = 5  # nats up to which the axis of the loss is linear
 ROUND = [
     0,
@@ -52,6 +52,13 @@ def accuracy(steps: int) -> dict[str, Any]:
     """Returns the accuracy over the columns series, step, value of a table."""
     axis = alt.Axis(values=SHARES, format="%")
     return _progress(ACCURACY, steps, PERCENT, scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+@lru_cache(maxsize=64)
+def highest(steps: int) -> dict[str, Any]:
+    """Returns the highest share of a head, in a low chart, over the columns series, step, value of a table."""
+    axis = alt.Axis(values=SHARES[::2], format="%")
+    return _progress(HIGHEST, steps, PERCENT, scale=alt.Scale(domain=[0, 1]), axis=axis) | {"height": LOW}
 
 
 @lru_cache(maxsize=64)

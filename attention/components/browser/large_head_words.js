@@ -25,7 +25,7 @@ export const QUERY = "query ←", KEY = "key →";
  * @param {number} tokens
  */
 export function axisText(name, labels, tokens) {
-  return labels < tokens ? `${name} (not every token has a label)` : name;
+  return labels < tokens ? `${name} (not all labelled)` : name;
 }
 
 /** @param {{ head: number, rows: [number, number], columns: [number, number] }} part  first and last token of each side */

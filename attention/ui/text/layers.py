@@ -137,11 +137,9 @@ ALL = "All"  # of these heads
 ALL_HEADS = "these {count:,} heads"
 HEADS_OF_SOME = "these {count:,} heads (from {layers} of {all} layers)"
 HEADS_OF_SEVERAL = "these {count:,} heads (from {layers} layers)"  # if it is not known how many the model has
-RECORDED = "The other layers of the model are not recorded."
-RECORDED_OF = "Recorded: {count} layers of {model}."
 ROWS_RECORDED = "Rows: the {count} layers that are recorded{own}."
+ROWS_CHOSEN = "Rows: the {count} of {depth} layers that are recorded, chosen for heads with a clear role{own}."
 GAPS = "Double lines: layers in between are not shown."
-ROWS_CHOSEN = "Rows: {count} of {depth} layers, chosen for heads with a clear role; double lines: others between."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
 ROLE_VALUE = "{role} · {statistic} {value}"  # of a cell that has the word of a role
@@ -155,9 +153,10 @@ UNIFORM = " (uniform weights: {share})"
 MEAN_OVER = "The colour is the mean weight on {keys}{where}."
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
-CELLS_ROLES = "Words in cells under {limit}: {roles}."
-CELLS_ROLES_BLANK = "Blank: no single pattern."
-LIMIT = "Shares below {ratio:g} times those of uniform weights have no number: they can be by chance."
+CELLS_ROLES = "Words in cells under {limit}: {roles}; blank: no single pattern."
+LIMIT = (
+    "Cells have no number under a tenth of the scale, or under {ratio:g} times uniform weights, which can be by chance."
+)
 SHORT_ROLES = {  # by the first word of the name of a role, in the order in which they are listed: a word and its meaning
     "one": ("prev", "the token before"),
     **{
@@ -198,9 +197,12 @@ OTHER_PATTERN = {  # by the pattern that is shown: the other one, and the label 
     "previous": ("induction", "Show: induction"),
 }
 TRY_HELP = "Shows the head of the layers shown that follows this pattern most."
-LATER = "In the layers shown, **previous-token heads** (over 50%: layer{s} {earlier}) come before **induction heads** ({later}). "
+LATER = "**Previous-token heads** (over 50%: {earlier}) come before **induction heads** ({later}{others}). "
+CHOSEN = " In the {count} layers shown, chosen for heads with a clear role."  # after all of it
+OTHERS_LATER = "; other previous-token heads: {layers}"
+IN_LAYERS = ("layer {layers}", "layers {layers}")  # one, several
 HOW = "They can write into {key} that {query} came before it, so that a later {query} finds it."
-HOW_ALL = "They can write into a token which one came before it, so that a later copy of that one finds it."
+HOW_ALL = "They can write into each token which one came before it; a later copy of that one can then find it."
 TOGETHER_FOLD = "How two heads work together"
 TOGETHER_FIRST = "**1 · {head}** attends to the token before."
 TOGETHER_SECOND = "**2 · {head}** finds what followed an earlier copy."
@@ -210,9 +212,11 @@ TOGETHER_MEANS = (
     "other wrote is known from experiments with such models (Olsson et al. 2022)."
 )
 TOGETHER_NONE = "No copy has enough weight to show."
+BACK, BACK_HELP = "Back to SmolLM2", "The heads of a real model on random words that repeat."
 EMERGE, EMERGE_HELP = "Watch one emerge", "The steps of a small training in which an induction head appears."
 MOVE_STEP = "Move the training step: {what} between steps {before:,} and {after:,}."
 INDUCTION_APPEARS = "induction heads appear"
+BY_STEP_ALT = "Line: the highest value of a head on the statistic of the map, at each training step"
 HIGH_APPEARS = "heads get over 50%"  # of the weight that the map shows
 ONE_LAYER = "One layer: the row compares its {heads} heads. With several layers:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
@@ -251,7 +255,9 @@ DIAGONALS = {  # by how often the text occurs
     3: "Diagonals: what followed each copy, one and two repeats back.",
 }
 USE = "Such heads let a model continue a name that it has read before."
-COPIES = "Of the {places} repeated {unit}s, {right} attend most to what followed an earlier copy."
+COPIES = "Of the {places} repeated {unit}s, {right} most to what followed an earlier copy."
+ATTEND = {0: "none attends", 1: "1 attends"}  # by their number; more: MANY_ATTEND
+MANY_ATTEND = "{count} attend"
 WITHOUT_COPY = "New words put {share} of their weight on {first}, an **attention sink**."
 PLACE = "**{head}**  \n{statistic} · {place}"
 HIGHEST, LOWEST, NTH = "highest of {count}", "lowest of {count}", "{nth} of {count}"  # by the statistic of the map

@@ -341,18 +341,23 @@ def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) ->
     return {cell: name for cell, name in named.items() if name}
 
 
-def steps_of_appearance(config: Config) -> tuple[int, int] | None:
-    """The last recorded training step at which no head is high on the weight that the map shows, and the step after it.
-
-    None if no head is high after the last step, or if some head is at each.
-    """
+def highest_by_step(config: Config) -> dict[int, float]:
+    """The highest weight of a head on what the map shows, by recorded training step; {} if it shows no weight."""
     found = {step: results.layers.at_step(config, step) for step in training_steps(config.source)}
     last = [*found.values()][-1]
     name = number(config, last)
     if not is_weight(config, last):
-        return None
-    low = [step for step, each in found.items() if not high_layers(name, each)]
-    return next((pair for pair in pairwise(found) if low and pair[0] == low[-1]), None)
+        return {}
+    return {step: max(cells(name, each).values(), default=0.0) for step, each in found.items()}
+
+
+def steps_of_appearance(highest: Mapping[int, float]) -> tuple[int, int] | None:
+    """The last training step at which no head is high, and the step after it.
+
+    None if no head is high after the last step, or if some head is at each.
+    """
+    low = [step for step, value in highest.items() if value <= HIGH]
+    return next((pair for pair in pairwise(highest) if low and pair[0] == low[-1]), None)
 
 
 def high_layers(name: str, found: Mapping[int, Layer]) -> list[int]:

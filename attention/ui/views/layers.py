@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_kinds import Role
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.repeats import Copy, Largest
 from attention.charts import heatmap
+from attention.charts import training as curves
 from attention.charts.layers import Room
 from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
@@ -100,7 +102,7 @@ def view(config: Config) -> None:
             blank = [] if before else layers_sentences.blank_sentences(config, found, ROOM)
             st.caption(said, help=layers_sentences.caption_help(config, found, counted + blank))
         if not (before or alone or unsaid):
-            layers_circuit.say_order(config, found, pair)
+            layers_circuit.say_order(config, found)
         if not alone:
             _offer_higher(config, found)
             if len(layers(config.source)) == 1:
@@ -113,7 +115,7 @@ def view(config: Config) -> None:
             _focus(config, found, pair, counted_by)
         if not (before or unsaid):
             layers_circuit.draw(config, found)
-        terms.draw("layers")
+        terms.draw("layers", without=() if maps.number(config, found) in text.GROUPS["Spread"] else ("entropy", "nat"))
     browser_yield.yield_to_browser()
 
 
@@ -125,11 +127,27 @@ def _training_step(config: Config, found: Mapping[int, Layer]) -> None:
     left, right = st.columns(COLUMNS, gap="medium", vertical_alignment="center")
     with left:
         picture.widget(picture.STEP, setting, {}, page.change)
-    if not questions.unsaid(config) and (steps := maps.steps_of_appearance(config)):
+        if config.source == layers_circuit.EMERGES:
+            back = {"source": next_step.REAL}
+            st.button(
+                text.BACK, key="back", help=text.BACK_HELP, icon=":material/undo:", on_click=page.change, kwargs=back
+            )
+    highest = {} if questions.unsaid(config) else maps.highest_by_step(config)
+    if steps := maps.steps_of_appearance(highest):
         name = maps.number(config, found)
         acts = name == "induction" and maps.tells_of_copies(name, *results.layers.last_step(config, found))
         what = text.INDUCTION_APPEARS if acts else text.HIGH_APPEARS
-        right.markdown(text.MOVE_STEP.format(what=what, before=steps[0], after=steps[1]))
+        with right:
+            st.markdown(text.MOVE_STEP.format(what=what, before=steps[0], after=steps[1]))
+            _steps_chart(highest, setting.training_step)
+
+
+def _steps_chart(highest: Mapping[int, float], now: int) -> None:
+    """Draws the highest share of a head at each training step."""
+    rows = [{"series": curves.HIGHEST, "step": step, "value": value} for step, value in highest.items()]
+    rows.append({"series": curves.NOW, "step": min(now, max(highest)) if now >= 0 else max(highest), "value": 0.0})
+    chart = curves.highest(max(highest))
+    st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key="by-step", width="stretch", alt=text.BY_STEP_ALT)
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
@@ -309,7 +327,7 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | No
     if said := " ".join(filter(None, (seen, copies.lines_sentence(config)))):
         st.caption(said)
     if not unsaid and (isinstance(pair, Copy) or needs_copies(role)) and (said := copies.copies_sentence(config)):
-        st.caption(said, help=copies.copies_help(config) or None)
+        st.caption(f"{said} {copies.sink_sentence(config)}".rstrip())
     several = len(layers(config.source)) > 1
     next_step.page_link(
         "heads", text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS, to_query(config)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import streamlit as st
 
 from attention.analysis.repeats import Copy, Largest, largest_weight
 from attention.charts import heatmap
+from attention.charts.layers import left_out
 from attention.components.large_head import large_head
 from attention.config import Config
+from attention.fitting import layers
 from attention.knobs import DEFAULTS
 from attention.number_format import format_token
 from attention.sources.providers import tokens
@@ -22,7 +25,7 @@ from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
 from attention.ui.views import questions
-from attention.ui.views.head_names import head_title
+from attention.ui.views.head_names import head_title, model_depth
 
 EMERGES = "trained:induction"
 FOLD = "two heads"  # the key of the expander
@@ -39,49 +42,74 @@ def highest(config: Config, found: Mapping[int, Layer]) -> dict[str, int]:
     return {"layer": layer, "head": head}
 
 
-def _layers_in_order(config: Config, found: Mapping[int, Layer]) -> tuple[list[int], list[int]] | None:
-    """The layers of previous-token heads, and those of induction heads; None unless all of these are in later layers.
+class Order(NamedTuple):
+    """The layers of previous-token heads before the first induction head, those of others, and those of induction heads."""
+
+    earlier: list[int]
+    others: list[int]
+    later: list[int]
+
+
+def _order(config: Config, found: Mapping[int, Layer]) -> Order | None:
+    """Where the heads of both kinds are; None unless some previous-token head comes first.
 
     None, too, with other settings than the model's: what it wrote, it wrote with its own.
     """
-    earlier, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
-    if not (maps.is_weight(config, found) and earlier and later) or max(earlier) >= min(later):
+    previous, later = (maps.high_layers(name, found) for name in ("previous", "induction"))
+    if not (maps.is_weight(config, found) and previous and later) or previous[0] >= later[0]:
         return None
     if provenance.changed_settings(config) or not maps.tells_of_copies("induction", config, found):
         return None
-    return earlier, later
+    earlier = [layer for layer in previous if layer < later[0]]
+    return Order(earlier, previous[len(earlier) :], later)
 
 
-def say_order(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None) -> None:
-    """Says that previous-token heads are in layers below the induction heads, if all are, and what for, by the framed `pair`.
+def say_order(config: Config, found: Mapping[int, Layer]) -> None:
+    """Says that previous-token heads are in layers below the induction heads, and what they can do for these.
 
     Draws buttons that show the map of the others, and a training in which such a head appears.
     """
     shown = maps.number(config, found)
-    if shown not in text.OTHER_PATTERN or not (order := _layers_in_order(config, found)):
+    if shown not in text.OTHER_PATTERN or not (order := _order(config, found)):
         return
-    earlier, later = (join_words([*map(str, each)]) for each in order)
-    how, texts = text.HOW_ALL, tokens(config.truncated).texts
-    if isinstance(pair, Copy):
+    pair, texts = _copy(config.truncated, found), tokens(config.truncated).texts
+    earlier, others, later = map(_in_layers, order)
+    said = text.LATER.format(earlier=earlier, later=later, others=others and text.OTHERS_LATER.format(layers=others))
+    how = text.HOW_ALL
+    if pair:
         how = text.HOW.format(key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”"))
-    st.markdown(text.LATER.format(later=later, earlier=earlier, s="s" * (len(order[0]) > 1)) + how)
+    if model_depth(config) and left_out(layers(config.source)):
+        how += text.CHOSEN.format(count=len(layers(config.source)))
+    st.markdown(said + how)
     name, label = text.OTHER_PATTERN[shown]
-    knobs = {"layer_map": name} | highest(replace(config, layer_map=name), found)
+    row = pair.key if pair and name == "previous" else DEFAULTS["query"]
+    knobs = {"layer_map": name, "query": row} | highest(replace(config, layer_map=name), found)
     with st.container(horizontal=True, gap="small"):
         st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
         if config.source != EMERGES:
             st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge)
 
 
+def _in_layers(numbers: Sequence[int]) -> str:
+    """Layers in words; "" if there are none."""
+    return text.IN_LAYERS[len(numbers) > 1].format(layers=join_words([*map(str, numbers)])) if numbers else ""
+
+
+def _copy(config: Config, found: Mapping[int, Layer]) -> Copy | None:
+    """The pair of tokens on which the strongest induction head is shown."""
+    pair = copies.example(_at(config, _top("induction", found)), "induction")
+    return pair if isinstance(pair, Copy) else None
+
+
 def _watch_emerge() -> None:
     """Shows the training at the last step without an induction head."""
-    steps = maps.steps_of_appearance(Config.of(EMERGES))
+    steps = maps.steps_of_appearance(maps.highest_by_step(Config.of(EMERGES)))
     page.change(source=EMERGES, layer_map=DEFAULTS["layer_map"], **({"training_step": steps[0]} if steps else {}))
 
 
 def draw(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws an expander, if a head attends to the token before and a later one after copies; open, both on one pair."""
-    if config.tokens > copies.MOST or not _layers_in_order(config, found):
+    if config.tokens > copies.MOST or not _order(config, found):
         return
     fold = st.expander(text.TOGETHER_FOLD, icon=":material/hub:", key=FOLD, on_change="rerun")
     if fold.open:
@@ -92,8 +120,8 @@ def draw(config: Config, found: Mapping[int, Layer]) -> None:
 def _draw_both(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the earlier head at the key of a copy, and the later head at its query."""
     first, second = (_at(config, _top(name, found)) for name in ("previous", "induction"))
-    pair, trace = copies.example(second, "induction"), results.heads.trace(first)
-    reads = largest_weight(trace.weights[first.head], trace.mask, pair.key) if isinstance(pair, Copy) else None
+    pair, trace = _copy(config, found), results.heads.trace(first)
+    reads = largest_weight(trace.weights[first.head], trace.mask, pair.key) if pair else None
     if pair is None or reads is None:
         st.caption(text.TOGETHER_NONE)
         return

@@ -192,10 +192,11 @@ def copies_sentence(config: Config) -> str:
         return ""
     found = results.heads.trace(config)
     right, places = count_after_copies(found.weights[config.head], found.mask, texts)
-    return text.COPIES.format(right=right, places=places, unit=unit(config)) if places > 1 else ""
+    attend = text.ATTEND.get(right, text.MANY_ATTEND).format(count=right)
+    return text.COPIES.format(right=attend, places=places, unit=unit(config)) if places > 1 else ""
 
 
-def copies_help(config: Config) -> str:
+def sink_sentence(config: Config) -> str:
     """Where new words of the text that repeats attend to, if that is the first token; otherwise ""."""
     if config.source != next_step.REAL:
         return ""

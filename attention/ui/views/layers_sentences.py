@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention.analysis.head_kinds import BEYOND
 from attention.analysis.head_numbers import EVERY, pairs_of
-from attention.charts.layers import FAINT, Room, left_out, writes_numbers
+from attention.charts.layers import Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
@@ -248,9 +248,7 @@ def caption_help(config: Config, found: Mapping[int, Layer], more: Sequence[str]
         maps.formula(name),
         text.MEAN_OVER.format(keys=text.KEYS[name], where=where) if mean else "",
         case_sentence(config, found),
-        gaps_sentence(config),
         rows_sentence(config),
-        recorded_sentence(config),
     )
     return " ".join(filter(None, parts))
 
@@ -287,14 +285,11 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
 
 
 def blank_sentences(config: Config, found: Mapping[int, Layer], room: Room) -> list[str]:
-    """Which cells are blank although others have words, and why small shares have no number, if chance is the reason."""
-    name = maps.number(config, found)
-    held = maps.cells(name, found)
+    """Why small shares have no number; [] if they have."""
+    held = maps.cells(maps.number(config, found), found)
     if not held or not maps.is_weight(config, found) or not cells_sentence(config, found, room):
         return []
-    has_words = bool(maps.short_roles(config, found, room))
-    by_chance = maps.least_written(name, config, held) > FAINT * maps.ends(name, config, held)[1]
-    return [text.CELLS_ROLES_BLANK] * has_words + [text.LIMIT.format(ratio=BEYOND)] * by_chance
+    return [text.LIMIT.format(ratio=BEYOND)]
 
 
 def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
@@ -304,30 +299,17 @@ def case_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     return text.IGNORES_CASE if differ and maps.number(config, found) in (*AGAIN, "same") else ""
 
 
-def gaps_sentence(config: Config) -> str:
-    """What the double lines of the map are, and of a recording why it has these layers; "" if it has none."""
-    numbers, depth = layers(config.source), model_depth(config)
-    said = text.ROWS_CHOSEN.format(count=len(numbers), depth=depth) if depth else text.GAPS
-    return said if left_out(numbers) else ""
-
-
 def rows_sentence(config: Config) -> str:
-    """How many layers the map shows, if it is not the same for recorded texts of the model and for others; else ""."""
-    model, count = model_run.reader(config.source), len(layers(config.source))
+    """Which layers the rows of the map are, if they are not all of the model or not the same for other texts of it; else ""."""
+    numbers, depth, model = layers(config.source), model_depth(config), model_run.reader(config.source)
+    count = len(numbers)
     if _leaves_layers_out(config):
         own = text.OWN_SHOWS if model and not model_run.refusal(config.source) else ""
-        return text.ROWS_RECORDED.format(count=count, own=own)
+        template = text.ROWS_CHOSEN if depth else text.ROWS_RECORDED
+        gaps = text.GAPS if left_out(numbers) else ""
+        return f"{template.format(count=count, depth=depth, own=own)} {gaps}".rstrip()
     recorded = len(layers(model_run.recording_of(model) or config.source)) if model else count
     return text.ROWS_OWN.format(layers=count, count=recorded) if recorded < count else ""
-
-
-def recorded_sentence(config: Config) -> str:
-    """Which layers of the model are recorded, as Markdown; "" if it has no others."""
-    if not _leaves_layers_out(config):
-        return ""
-    model, count = model_run.reader(config.source), len(layers(config.source))
-    said = text.RECORDED_OF.format(count=count, model=escape(model.model)) if model else ""
-    return f"{said} {text.RECORDED}".lstrip()
 
 
 def _leaves_layers_out(config: Config) -> bool:
