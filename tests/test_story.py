@@ -562,3 +562,10 @@ def test_every_template_has_its_fields():
     assert text.SCALED.keys() == SCALES.keys()
     assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=heads - found, heads=heads)
     assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme
+
+
+def test_a_masked_word_is_not_one_of_those_that_a_token_is_compared_with():
+    here, tokens = vectors("account"), SENTENCES["account"].tokens
+    weights = row(sentence="account", mask="causal")
+    seen = {move.word for move in moves_within(here, SENTENCES["account"].word, weights, tokens)}
+    assert seen and not seen & {"town", "deposit", "money"}, "which come later"

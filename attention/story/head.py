@@ -158,10 +158,12 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
 def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
     """Returns how a token of any sentence moves towards other words of it, in their order.
 
-    They are those with the largest weights; words in `FUNCTION_WORDS`, which say little, are among them only if there are fewer
-    than two others.
+    They are the visible ones with the largest weights; words in `FUNCTION_WORDS`, which say little, are among them only if there
+    are fewer than two others.
     """
-    words = [at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query]]
+    words = [
+        at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query] and weights[at] > 0
+    ]
     equal = {
         tokens[at]: at for at in sorted(words, key=lambda at: weights[at].item())
     }  # of equal words, the largest weight

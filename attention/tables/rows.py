@@ -182,6 +182,8 @@ def mostly(found: Row, what: str) -> str:
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if _is_even(found):
         return f"gives each of the {found.seeing:,} visible {what}s about {format_percent(1 / found.seeing)} of {whole}"
+    if _spreads(found) and count == found.seeing:
+        return f"spreads its weight over all {count:,} visible {what}s"
     if _spreads(found):
         return f"spreads its weight: {many} have {held} of {whole}"
     if _is_wide(found):

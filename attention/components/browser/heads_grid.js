@@ -186,7 +186,8 @@ function setCaptions(grid, brief = Boolean(grid.plan.brief)) {
     setCaption(figure, data, h, { ...plan, brief });
     fitCaption(figure.element, plan, brief);
   });
-  squares.classList.toggle("dotless", brief && !plan.stacked);
+  const shared = data.heads > data.head_colors.length;  // a colour of two heads names none
+  squares.classList.toggle("dotless", shared || (brief && !plan.stacked));
   const fit = fitCaptions(figures.map(({ element }) => element));
   if (!fit && !brief && data.short_names) setCaptions(grid, true);
 }

@@ -15,8 +15,8 @@ const ENDS = [0.1, 0.25, 0.5, 1];  // of the scale of the bars
 
 /**
  * Draws the row as bars up to the end of the scale, which two sides have in common. Negative weights go down from a
- * line in the middle; differences have the colours of the map. An arrow above the bars marks the cell, so that the bars do
- * not depend on it.
+ * line in the middle; differences have the colours of the map. An arrow above the bars marks the cell, unless all are alike, so
+ * that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -37,7 +37,7 @@ export function setSpread(grid, cell) {
   pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
   const edge = (/** @type {number} */ column) => (column * width) / data.columns;
   for (const other of row) {
-    const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
+    const left = Math.round(edge(other.column)), right = Math.max(left + 1, Math.round(edge(other.column + 1)));
     const share = end ? Math.abs(other.weight / end) : 0, both = Boolean(data.sides || data.signed);
     const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
     const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
@@ -57,6 +57,7 @@ export function setSpread(grid, cell) {
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
   const isTold = !unsaid && grid.root.classList.contains("spoken");  // by the sentence above
   const all = ties.length === seen.length;
+  find(spread, ".bars").classList.toggle("alike", even && seen.length > 1);
   const said = largest({ weight: unsaid, keys, tile: data.tile, all, even, sides: Boolean(data.sides) });
   const most = top.weight && (all || even || !isTold) ? said : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;

@@ -37,6 +37,7 @@ import { applyTheme, shadeChip, stopsOn } from "./theme.js";
 const POINTED = "sentence-pointed";  // event of the document: heads over sentences that are alike follow the pointer together
 const NAMED = 0.05;  // weights from which a token shows its share
 const LONG = 16;  // tokens above which only the largest weight shows its share on a phone
+const BESIDE = 60;  // letters of a sentence, its tokens counting as two more each, up to which its text has room beside it
 const MANY = 30;  // tokens from which on they are small, and only the largest weight shows its share
 
 /**
@@ -75,6 +76,7 @@ function update(sentence, data) {
   root.classList.toggle("no-map", !data.shows.map);
   root.classList.toggle("no-chips", !data.shows.chips);
   root.classList.toggle("long", data.tokens.length > LONG);
+  root.classList.toggle("beside", data.tokens.join("").length + 2 * data.tokens.length <= BESIDE);
   root.classList.toggle("many", data.tokens.length > MANY);
   root.classList.toggle("compares", Boolean(data.masks));
   if (data.masks) {

@@ -80,7 +80,7 @@ OWN_LOOK = (
 )
 OWN_PARTS = " A token with “{mark}” continues a word."
 OWN_IN_LINK = "Your sentence is part of the link of this page."
-OWN_NOT_COMPARED = "**What {query} becomes** can't be shown: your sentence has no other whole word to compare it with."
+OWN_NOT_COMPARED = "**What {query} becomes** can't be shown: it sees no other whole word to compare it with."
 OWN_NO_VECTORS = (
     "**What {query} becomes** can't be shown: this server's MiniLM does not give the vectors that it takes."
 )
@@ -138,7 +138,7 @@ MIX_ALT = (
 )
 PART, OTHERS, SUM_ROW = "{share} × {token}", "{count} more", "sum"
 COMBINED = "**Which words does {query} move towards?** {here} are from this sentence."
-WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word here."
+WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word that it sees."
 WITHIN = (
     "**Which words does {query} move towards?** Compared with the content words on which it has the largest weights."
 )
