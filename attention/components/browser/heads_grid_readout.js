@@ -6,7 +6,7 @@ import { NEARLY_ALL, share, timesEven } from "./uniform.js";
 import { cellDifference, onlyIn, sideNumber } from "./difference_cells.js";
 import { keyTokens, rowCells, shortName } from "./heads_grid_square.js";
 import {
-  cellText, equalText, evenText, FULLY_MASKED, headAndCell, NO_NUMBER, numberTitle, pairTexts, pooledText, range,
+  cellText, equalText, evenText, FULLY_MASKED, headAndCell, NO_NUMBER, numberTitle, ofCell, pairTexts, pooledText, range,
   rowSum, spokenCell, tileText, tableTitle, titleOf, tokenText, OVER, UNDER,
 } from "./heads_grid_words.js";
 
@@ -64,7 +64,7 @@ export function setReadout(grid, cell) {
   const said = sentence(data, cell), role = shortName(data.names[cell.head]);
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
-  const alone = grid.plan.wide && named ? said : "";
+  const alone = grid.plan.wide && named ? (isLess(data, cell) ? ofCell(said) : said) : "";
   // the sentence has its head, query and key; a sum that is not one is in the line of the query
   grid.root.classList.toggle("pooled", data.tile > 1);
   grid.root.classList.toggle("placed", data.tile > 1 && Boolean(data.places));
@@ -72,6 +72,17 @@ export function setReadout(grid, cell) {
   const pooled = where && cell.code > ZERO ? noteOf(data, cell, grid.plan.wide) : "";
   readout.note.textContent = blind ? FULLY_MASKED : pooled || alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
+}
+
+/**
+ * Returns whether a cell of one pair has less than the largest weight of its row, of weights that differ.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function isLess(data, cell) {
+  if (data.sides || data.signed || data.tile > 1 || cell.code === MASKED) return false;
+  const seen = visibleCells(data, cell);
+  return seen.some(({ code }) => code > cell.code) && !isEven(seen);
 }
 
 /**

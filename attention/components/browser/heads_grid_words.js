@@ -180,6 +180,14 @@ export function equalText({ query, key, weight, other, count }) {
   return `${query} puts ${weight} each on ${key} and ${count > 1 ? `${count} others` : other}.`;
 }
 
+/**
+ * A sentence about a cell that has not the largest weight of its row.
+ * @param {string} said
+ */
+export function ofCell(said) {
+  return `This cell: ${said}`;
+}
+
 /** @param {{ query: string, count: number, share: number }} row  `share`: the mean weight of its `count` visible keys */
 export function evenText({ query, count, share }) {
   return `${query} gives each of its ${count} visible keys about ${(100 * share).toPrecision(2)}%.`;
