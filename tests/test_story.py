@@ -118,7 +118,7 @@ def test_words_are_compared_once_and_a_token_never_with_its_own_word():
     assert [move.word for move in moves_within(here, 5, weights, tokens)] == ["is", "a"]
     assert moves_within(here, 1, weights, tokens[:2] + tokens[6:]) == []
     river = moves_within(vectors("river"), 8, row(query=8), SENTENCES["river"].tokens)
-    assert [move.word for move in river] == ["sat", "bank"], "not “the” or “of”, which have larger weights than “sat”"
+    assert [move.word for move in river] == ["sat", "bank", "the"], "the two largest weights, and “sat”, not “of”"
     assert [move.name for move in moves_within(here, 3, weights, tokens)] == ["“a” (4)", "“rose” (5)"], (
         "it is there twice"
     )

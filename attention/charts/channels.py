@@ -11,7 +11,8 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.spec import dataless
 
-CELL, GAP = 14, 0.12  # pixels of the height of a strip, and the part of it that is free between strips
+CELL, GAP = 13, 0.12  # pixels of the height of a strip, and the part of it that is free between strips
+KEY = "brown: below zero · green: above; the fuller, the larger"
 NAMES = 150  # pixels that the names of rows have at most
 
 
@@ -28,7 +29,10 @@ def strips(names: tuple[str, ...], height: int = CELL) -> dict[str, Any]:
         scale=alt.Scale(paddingInner=GAP, paddingOuter=0),
         axis=alt.Axis(domain=False, ticks=False, labelFontSize=12, labelLimit=NAMES, labelPadding=6),
     )
-    channels = alt.X("channel:O", axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
+    key = alt.Axis(
+        title=KEY, labels=False, ticks=False, domain=False, titleFontSize=11, titlePadding=2, titleFontWeight="normal"
+    )
+    channels = alt.X("channel:O", axis=key, scale=alt.Scale(paddingInner=0, paddingOuter=0))
     chart = (
         alt.Chart()
         .mark_rect(stroke=theme.HIDDEN, strokeWidth=0.3)

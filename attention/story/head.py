@@ -158,8 +158,8 @@ def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]
 def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens: Sequence[str]) -> list[Move]:
     """Returns how a token of any sentence moves towards other words of it, in their order.
 
-    They are the visible ones with the largest weights; words in `FUNCTION_WORDS`, which say little, are among them only if there
-    are fewer than two others.
+    They are the visible ones with the two largest weights, and those with the largest weights among words that are not in
+    `FUNCTION_WORDS`, which say more.
     """
     words = [
         at for at in range(len(tokens)) if _is_word(tokens, at) and tokens[at] != tokens[query] and weights[at] > 0
@@ -167,9 +167,9 @@ def moves_within(here: Vectors, query: int, weights: Float[Tensor, " n"], tokens
     equal = {
         tokens[at]: at for at in sorted(words, key=lambda at: weights[at].item())
     }  # of equal words, the largest weight
-    ranked = sorted(equal.values(), key=lambda at: (tokens[at] in FUNCTION_WORDS, -weights[at].item()))
-    others = [at for at in ranked if tokens[at] not in FUNCTION_WORDS]
-    compared = (others if len(others) > 1 else ranked)[:COMPARED]
+    ranked = sorted(equal.values(), key=lambda at: -weights[at].item())
+    content = [at for at in ranked if tokens[at] not in FUNCTION_WORDS]
+    compared = list(dict.fromkeys([*ranked[:2], *content]))[:COMPARED]
     moved = _after_head(here, query, weights)
     return [
         Move(tokens[at], OWN, *_cosines(here, query, moved, here, at), at if tokens.count(tokens[at]) > 1 else None)

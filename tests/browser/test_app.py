@@ -359,7 +359,7 @@ def test_a_comparison_that_begins_far_below_shows_its_controls(visit):
     button.scroll_into_view_if_needed()
     button.click()
     expect(tab.page.get_by_role("button", name="Set temperature to 4")).to_be_in_viewport()
-    expect(tab.page.get_by_role("button", name="Stop comparing")).to_be_in_viewport()
+    expect(tab.page.get_by_role("button", name="Keep B")).to_be_in_viewport()
     expect(tab.page.locator(".large").first).to_be_in_viewport()
 
 

@@ -5,7 +5,8 @@ COMPARE_HELP = (
     "Pins what is shown as side A. Whatever you set from then on is side B, and the page shows the difference."
 )
 SWAP, SWAP_HELP = "Swap", "Exchanges A and B."
-UNPIN, UNPIN_HELP = "Stop comparing", "Ends the comparison and shows B."
+KEEP_A, KEEP_B = "Keep A", "Keep B"  # which end the comparison
+KEEP_HELP = "Ends the comparison with the settings of {side}."
 HEAD_OF_A = "Head of A"
 SAME_HEAD, NEAREST_HEAD = "same", "nearest"
 HEAD_HELP = (

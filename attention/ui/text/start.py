@@ -140,7 +140,7 @@ PART, OTHERS, SUM_ROW = "{share} × {token}", "{count} more", "sum"
 COMBINED = "**Which words does {query} move towards?** {here} are from this sentence."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word that it sees."
 WITHIN = (
-    "**Which words does {query} move towards?** Compared with the content words on which it has the largest weights."
+    "**Which words does {query} move towards?** Compared: the two words with its largest weights, and content words."
 )
 COSINE = "A cosine of 1 is the same direction. "
 MOVED = "**This head alone:** most towards {closer} ({change})."
@@ -154,10 +154,6 @@ MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
 AS_READ = "As the head reads them; it changes them as well."
-WITHIN_AS_READ = (
-    "As the head reads them; it changes them as well. Words like “the” or “was” are among them only if there are fewer than two "
-    "others."
-)
 AFTER_ALL = "Before the six layers, the closest of these is {first} ({before}); **after them, {last}** ({cosine})."
 STILL_CLOSEST = "**After all six layers,** the closest of these is {first} ({cosine}), as before ({before}){gain}."
 AFTER_ALL_ONE = "**After all six layers,** the cosine to {last} is {cosine}; before them, it is {before}."

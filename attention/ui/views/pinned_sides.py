@@ -36,15 +36,18 @@ def tries(config: Config) -> dict[str, Any]:
 
 
 def draw_buttons() -> None:
-    """Draws the buttons that exchange both sides and that end the comparison."""
-    st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
-    ends = {"against": "", "side": "difference"}
-    st.button(text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/close:", help=text.UNPIN_HELP)
+    """Draws the buttons that exchange both sides and that end the comparison with one of them."""
+    st.button(text.SWAP, on_click=_exchange, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
+    for side, label, key in (("A", text.KEEP_A, "keep a"), ("B", text.KEEP_B, "unpin")):
+        ends = {"against": "", "side": "difference"}
+        how = {"on_click": _exchange, "kwargs": ends} if side == "A" else {"on_click": page.change, "kwargs": ends}
+        st.button(label, key=key, icon=":material/close:", help=text.KEEP_HELP.format(side=side), **how)
 
 
-def _swap() -> None:
+def _exchange(**ends: str) -> None:
+    """Makes A the current settings, and pins the others unless `ends` say that nothing is pinned."""
     try:
-        page.change(**exchange(page.setting()))
+        page.change(**exchange(page.setting()) | ends)
     except ConfigError as error:
         page.note([str(error)])
         page.change()

@@ -92,7 +92,7 @@ def _take_over(story: Story, trace: Trace, found: list[Move]) -> None:
     asked = text.COMBINED.format(query=query, here=here) if is_story else text.WITHIN.format(query=query)
     if len(found) == 1:
         asked = text.WITHIN_ONE.format(query=query, word=here)
-    st.markdown(asked, help=text.COSINE + (text.AS_READ if is_story or len(found) == 1 else text.WITHIN_AS_READ))
+    st.markdown(asked, help=text.COSINE + text.AS_READ)
     _draw_step(found, "" if is_story else _move_sentence(found) + _not_towards(trace, found))
 
 
