@@ -178,8 +178,18 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     assert beside.startswith("In float32 an H100 is faster than this server's CPU from about ")
     assert beside.endswith("[See it in the chart ↑](#measure-timing)"), "the anchor of the title"
     assert len(test.get("plotly_chart")) == 1
-    other = run({"v": "3", "picture": "time"}, sweep=job)
-    assert not any("See it in the chart" in each.value for each in other.markdown), "which shows other sizes"
+
+
+@pytest.mark.parametrize(("chart", "is_said"), [("time", True), ("memory", False), ("transfer", False)])
+def test_sizes_that_were_measured_keep_their_name_and_the_times_lead_to_the_result(monkeypatch, chart, is_said):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    mine = [make_timing(n, 1e-6 * n, heads=16) for n in (64, 128, 256, 512)]
+    job = TimingJob(Sweep(heads=(16,)), "done", 1.0, timings={timing.case: timing for timing in mine})
+    test = run({"v": "4", "picture": "lines", "chart": chart}, sweep=job)
+    assert not test.exception and sizes_menu(test).value == "16 heads of 64, 16-core CPU"
+    said = [each.value for each in test.markdown if "See it in the chart" in each.value]
+    assert bool(said) is is_said and all("an H100 is faster than this server's CPU from" in each for each in said)
 
 
 def test_a_measurement_of_the_break_even_has_no_second_chart_while_it_runs(monkeypatch):

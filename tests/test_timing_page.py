@@ -96,7 +96,13 @@ def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     assert "This server has no GPU, and there is no recording of one" in page_text(test)
     assert "python -m attention.timing --heads 16 --out gpu.json" in page_text(test)
     assert "Runs SDPA at 6 lengths on " in page_text(test), "whose times become stable soon"
-    assert "up to 72 cases of sizes and implementations" in page_text(run({"picture": "lines", "chart": "time"}))
+    for query in (
+        {"picture": "lines", "chart": "time"},
+        {"picture": "lines", "chart": "roofline"},
+        {"masks": "causal"},
+    ):
+        assert "Runs SDPA at 6 lengths on " in page_text(run(query)), "the same kernel in each chart of these sizes"
+    assert "up to 72 cases of sizes and implementations" in page_text(run({"d_heads": "128", "chart": "time"}))
     assert not figures(test)
 
 

@@ -84,7 +84,7 @@ def subject(
     if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
         known = [timing for timing in known if comparison.setting(timing) in opened]
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
-    of_one_text = not is_own and _joins_break_even(timed, mine, known)
+    of_one_text = (not is_own or is_one_text(sweep)) and _joins_break_even(timed, mine, known)
     apart = bool(mine) and not (of_one_text or cpu_gpu_series.alike(timed.versus, mine))
     return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
 

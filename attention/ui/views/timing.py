@@ -114,9 +114,9 @@ def _subject(timed: Timed) -> Subject:
 
 
 def _sweep(timed: Timed) -> Sweep:
-    """What the button measures: beside the break-even of one text its kernel alone, whose few times become stable soon."""
-    is_break_even = timed.picture == BREAK_EVEN and not timed.has_own_sizes and not timed.implementations
-    return replace(timed.sweep, implementations=(USUAL[0],)) if is_break_even else timed.sweep
+    """What the button measures: at the sizes of one text the kernel of its break-even alone, whose few times become stable soon."""
+    is_one_kernel = timing_sizes.has_one_text(timed) and not timed.implementations
+    return replace(timed.sweep, implementations=(USUAL[0],)) if is_one_kernel else timed.sweep
 
 
 def _task(timed: Timed) -> TimingJob | None:
@@ -144,9 +144,11 @@ def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None, comp
 
 
 def _result(timed: Timed, found: Subject, compared: list[Timing]) -> str:
-    """What the break-even of the page says of what was measured on this server; empty beside other charts."""
+    """What the break-even of the lines of the page says of what was measured on this server; empty if these are no times."""
     if found.follows:
-        crossing = timing_chart.selected_chart(found.timings).break_even
+        chart = timing_chart.selected_chart(found.timings)
+        is_of_times = chart.which in (BREAK_EVEN, timing_sizes.TIME, timing_sizes.RATIO)
+        crossing = break_even.of_pair(break_even.pair(chart.shown)) if is_of_times else None
     else:
         crossing = break_even.break_even(compared, timed.one_text) if timed.picture == BREAK_EVEN else None
     if crossing is None:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, ONE_TEXT_HEADS, SIZES, Timed, is_one_text
 from attention.timing.subject import Subject
-from attention.timing.sweep import Case
+from attention.timing.sweep import Case, is_like
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.text import timing as text
@@ -71,9 +71,15 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     """The name of the sizes that the page shows."""
     if not found.follows:
         return ONE_TEXT[ONE_TEXT_HEADS.index(timed.one_text.heads)] if crosses else PUBLISHED
+    is_of_others = found.apart and not any(is_like(each, timed.sweep, any_dtype=True) for each in found.timings[:1])
     own = {name: getattr(timed, name) for name in NAMED}
-    others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name in ONE_TEXT))
+    others = (name for name in OFFERED if name != PUBLISHED and not (is_of_others and name in ONE_TEXT))
     return next((name for name in others if {key: OFFERED[name][key] for key in NAMED} == own), OWN)
+
+
+def has_one_text(timed: Timed) -> bool:
+    """Whether the sizes are those of one text, with any masks, dtypes, passes and lengths."""
+    return any(all(getattr(timed, key) == OFFERED[name][key] for key in NAMED) for name in ONE_TEXT)
 
 
 def _shown_chart(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> str:
