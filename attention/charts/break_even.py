@@ -41,7 +41,7 @@ def figure(found: BreakEven) -> go.Figure:
     for series in found.beside:
         _device_lines(shown, series, found, is_compared=False)
     cpu, gpu = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)
-    every = [y for trace in _traces(shown) for y in trace.y]
+    every = [y for trace in _traces(shown) for y in trace.y if y]
     last = lengths.index(found.longest.length)
     room = ROOM_FOR_TEXT if last == len(lengths) - 1 else ROOM
     low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(room * y for y in every)]))
@@ -119,14 +119,13 @@ def _traces(shown: go.Figure) -> list[Any]:
 
 
 def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:
-    """Adds a line through the stable times; the others are open marks, and a dotted line then joins all of them."""
+    """Adds a line between neighbouring stable times; the others are open marks, and a dotted line then joins all of them."""
     size = 12 if series.kind in (MEASURED, IN_BROWSER) else 9
     for stable in (True, False):
-        at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
-        if at:
+        if at := open_marks.trace_points([point.is_stable for point in series.points], stable):
             shown.add_scatter(
                 x=[series.points[i].length for i in at],
-                y=[times[i] for i in at],
+                y=[times[i] if series.points[i].is_stable is stable else None for i in at],
                 meta=name,
                 mode="lines+markers" if stable else "markers",
                 line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},

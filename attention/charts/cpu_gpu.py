@@ -197,10 +197,12 @@ def _line(
     carried: bool = False,
     more: str = "",
 ) -> None:
-    """Adds a line with marks through the stable times; the others are open marks, on a dotted line."""
+    """Adds a line with marks between neighbouring stable times; the others are open marks, on a dotted line."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
     name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
-    firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
+    stable = [mark.point.is_stable for mark in marks]
+    firm, loose = ([marks[at] for at in open_marks.trace_points(stable, kind)] for kind in (True, False))
+    firm = [mark if mark.point.is_stable else replace(mark, y=None) for mark in firm]
     if firm:
         found.add_scatter(
             **_marker_trace(rival, firm, looks, label, name, end), meta=end, mode="lines+markers", opacity=1

@@ -16,6 +16,15 @@ LAST = 2000  # rank of the last entry of a legend; the others have 1000
 EXPLANATION = "open marks: {why}"
 
 
+def trace_points(is_stable: Sequence[bool], of_stable: bool) -> list[int]:
+    """Returns the numbers of the points of a trace of stable or unstable times.
+
+    The line through stable times has a gap at an unstable one between them, which is among the points therefore.
+    """
+    own = [at for at, each in enumerate(is_stable) if each is of_stable]
+    return list(range(own[0], own[-1] + 1)) if own and of_stable else own
+
+
 def join(
     figure: go.Figure, label: str, name: str, xs: Sequence[float], ys: Sequence[float | None], style: dict[str, Any]
 ) -> None:

@@ -197,7 +197,7 @@ def line(
     why: Sequence[str] | None = None,
     name: str = "",
 ) -> None:
-    """Adds a line through the stable points; the others are open marks, and a dotted line joins all points of such a line.
+    """Adds a line between neighbouring stable points; the others are open marks, and a dotted line joins all points then.
 
     `why`: why each point is not stable, empty if it is, by default of its time. `name`: its short name, by default that of its
     label.
@@ -206,8 +206,8 @@ def line(
     reasons = [convergence.reason(point) for point in points] if why is None else why
     firm = [not reason for reason in reasons]
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
-    for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
-        here, x, y, texts, _ = zip(*some, strict=True)
+    for of in dict.fromkeys(sorted(firm, reverse=True)):
+        here, x, y, texts, stable = zip(*(marks[at] for at in open_marks.trace_points(firm, of)), strict=True)
         first = here[0]
         color, shape = look.color(first), look.shape(first)
         joined = {
@@ -216,7 +216,7 @@ def line(
         }
         figure.add_scatter(
             x=x,
-            y=y,
+            y=[value if is_stable is of else None for value, is_stable in zip(y, stable, strict=True)],
             name=wrap_label(name),
             meta=name if look.is_named(first) else None,
             legendgroup=label,

@@ -37,10 +37,11 @@ ONE_KERNEL = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a mod
 class BreakEven:
     """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
 
-    `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
-    device of which one was measured now, and what was measured now with too few stable times to be compared. `timings`: those of
-    all these lines, the GPU's and the CPU's first. `is_rough`: whether unstable times are compared, too, as stable ones say
-    too little. `others`: the break-even lengths with the copy of other implementations on the same two devices, by name.
+    `longest`: the GPU's timing at the longest common length at which both times are stable, or at the last one if none is.
+    `beside`: the recorded line of a device of which one was measured now, and what was measured now with too few stable times
+    to be compared. `timings`: those of all these lines, the GPU's and the CPU's first. `is_rough`: whether unstable times are
+    compared, too, as stable ones say too little. `others`: the break-even lengths with the copy of other implementations on
+    the same two devices, by name.
     """
 
     cpu: TimingSeries
@@ -102,13 +103,18 @@ class BreakEven:
         """
         if self.alone.length is None:
             return self._timed
-        shortest, longest = self.alone.shortest, self.alone.longest
+        shortest, longest = self.alone.shortest, self.longest.length
         alone, copied = (f"{self._as_fast(longest, copy)} at {longest:,}" for copy in (False, True))
-        if self.alone.length <= shortest:
+        if self.alone.longest > longest:  # which is compared roughly, and said after the stable times
+            alone, copied = (
+                f"{said}{' tokens' * (not copy)} and {self._as_fast(self.alone.longest, copy, said)} at {self.alone.longest:,}"
+                for said, copy in ((alone, False), (copied, True))
+            )
+        elif self.alone.length <= shortest < longest:
             why = "" if self._is_first(shortest) else ", the shortest with stable times,"
             alone = f"{self._as_fast(shortest)} at {shortest:,} tokens{why} and {alone}"
-        if self.moved.length is not None and self.moved.length <= shortest and not self.is_equal_at_first():
-            copied = f"{self._as_fast(shortest, True)} at {shortest:,} and {copied}"
+            if self.moved.length is not None and self.moved.length <= shortest and not self.is_equal_at_first():
+                copied = f"{self._as_fast(shortest, True)} at {shortest:,} and {copied}"
         said = f"Without the copy the GPU is {alone}; counting the copy there and back, {copied}."
         return " ".join(filter(None, [self._timed, said, self.other_code]))
 
@@ -215,11 +221,13 @@ class BreakEven:
             return None
         return (self.moved if copied else self.alone).around
 
-    def _as_fast(self, length: int, copied: bool = False) -> str:
+    def _as_fast(self, length: int, copied: bool = False, after: str = "") -> str:
+        """How many times as fast the GPU is at a length, in words that follow those for another length (`after`)."""
         is_equal = abs(self._ratio(length, copied) - 1) <= EQUAL
         if copied and not is_equal and (longer := self.times_as_long(length)):
             return f"it takes {longer} times as long"
-        return "about as fast" if is_equal else f"{self.times(length, copied)} times as fast"
+        said = "about as fast" if is_equal else f"{self.times(length, copied)} times as fast"
+        return f"is {said}" if after.startswith("it takes") else said
 
     @property
     def timed_code(self) -> str:
@@ -318,7 +326,8 @@ def _of(cpu: list[Timing], gpu: list[Timing], is_rough: bool = False) -> BreakEv
     alone, moved = map(comparison.crossover, ratios)
     if alone is None or moved is None or alone.shortest == alone.longest:
         return None
-    longest = next(timing for timing in gpu if timing.length == alone.longest)
+    stable = [each.length for each in comparison.speed_ups(cpu, gpu) if each.settled]
+    longest = next(timing for timing in gpu if timing.length == max(stable, default=alone.longest))
     series = cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu)
     return BreakEven(*series, alone, moved, longest, timings=(*gpu, *cpu), is_rough=is_rough)
 

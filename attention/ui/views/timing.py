@@ -114,7 +114,7 @@ def _subject(timed: Timed) -> Subject:
 
 
 def _sweep(timed: Timed) -> Sweep:
-    """What the button measures: at the sizes of one text the kernel of its break-even alone, whose few times become stable soon."""
+    """What the button measures: at the sizes of one text one kernel alone, whose few times become stable soon."""
     is_one_kernel = timing_sizes.has_one_text(timed) and not timed.implementations
     return replace(timed.sweep, implementations=(USUAL[0],)) if is_one_kernel else timed.sweep
 
