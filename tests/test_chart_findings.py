@@ -219,8 +219,16 @@ def test_the_roofline_compares_shares_of_the_limit_at_the_longest_length_of_all_
     longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
     card = [card[0], replace(card[1], settled=False)]
     assert line_finding("roofline", [*found, *longer, *card]) == (
-        "At 1,024 tokens SDPA reaches 93.8% of the measured limit of this server's CPU, and roughly 75% of that of a Test GPU."
-    )
+        "At 512 tokens SDPA reaches 75.0% of the measured limit of this server's CPU, and 37.5% of that of a Test GPU."
+    ), "the longest length with stable times of both"
+    assert line_finding("roofline", [*longer, *card]) == (
+        "At 1,024 tokens SDPA reaches 93.8% of the measured limit of this server's CPU, and at 512 tokens 37.5% of that of a "
+        "Test GPU."
+    ), "each at its own stable length"
+    half = [replace(each, dtype="bfloat16", median=each.median / 2) for each in card]
+    assert line_finding("roofline", [*half, *found, *card]) == (
+        "At 512 tokens SDPA (float32) reaches 75.0% of the measured limit of this server's CPU, and 37.5% of that of a Test GPU."
+    ), "in one precision"
 
 
 def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason():
@@ -237,14 +245,16 @@ def test_a_line_without_a_time_at_a_length_of_another_is_named_with_the_reason()
 def test_the_growth_is_that_of_each_device_where_it_is_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
-        "From 512 to 4,096 tokens twice the text takes this server's CPU 4 times as long on average, a Test GPU 2 "
-        "times."
+        "For twice the text this server's CPU takes 4 times as long on average from 512 to 4,096 tokens, a Test GPU 2 times."
     )
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     later = "; from 4,096 to 8,192, this server's CPU 16 times."
     assert growth_finding([*longer, *card]) == f"{growth_finding([*cpu, *card])[:-1]}{later}"
+    assert growth_finding([*longer, *card], brief=True) == growth_finding([*cpu, *card]).replace(
+        "twice the text", "twice the text (4 times the operations)"
+    )
     assert growth_finding([*cpu, *card[:2]]) == (
-        "From 512 to 4,096 tokens twice the text takes this server's CPU 4 times as long on average; for a Test GPU too few "
+        "For twice the text this server's CPU takes 4 times as long on average from 512 to 4,096 tokens; for a Test GPU too few "
         "times are stable to tell."
     )
     assert growth_finding([]) == growth_finding(card[:2]) == ""

@@ -75,6 +75,9 @@ def test_the_table_has_the_growth_of_the_headline_over_the_common_lengths_of_dev
     found = of_lines(lines([*cpu, *gpu]))
     assert [rise and (rise.factor, rise.lengths) for rise in found.values()] == [("4", (64, 256)), ("2", (64, 256))]
     said = growth_finding([*cpu, *gpu])
-    assert "From 64 to 256 tokens twice the text takes" in said and "4 times as long" in said and "2 times" in said
+    assert (
+        "For twice the text this server's CPU takes 4 times as long on average from 64 to 256 tokens" in said
+        and "2 times" in said
+    )
     alone = of_lines(lines([*cpu, *gpu[:2]]))
     assert next(iter(alone.values())).lengths == (128, 1024), "its own lengths, where the other device has too few"

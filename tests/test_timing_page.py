@@ -544,7 +544,7 @@ def test_an_opened_file_of_a_cpu_is_compared_with_a_gpu_that_was_recorded_at_its
 
 def test_sizes_that_are_set_go_before_what_was_opened_of_others():
     other = read_recording(write_recording(line(LENGTHS, [0.001] * 3, heads=4, **GPU)), "other.json")
-    assert "twice the text takes a Test GPU about as long" in headline(run(opened={"other.json": other}))
+    assert "For twice the text a Test GPU takes about as long" in headline(run(opened={"other.json": other}))
     test = run({"lengths": "96", "heads": "12"}, opened={"other.json": other})
     assert headline(test).startswith("96 tokens, 12 heads of 64, float32: not timed yet.")
     assert "4 heads of 64, float32: 1 ms on a Test GPU" in page_text(test)

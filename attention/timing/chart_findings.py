@@ -32,6 +32,7 @@ REUSED = "core into a reused buffer"  # what it needs is in the buffer, which wa
 FLAT, FLAT_OVER = 1.25, 4  # times that differ by at most this factor, over lengths that differ by at least this one
 MEMORY_LIMIT = ", where memory is the limit"
 UNKNOWN = "; for {machines} too few times are stable to tell"
+OPERATIONS = " (4 times the operations)"
 OUTPUT = ", which is its output alone"
 MOST_MISSING = 2  # sentences about lines that lack a length
 
@@ -112,11 +113,11 @@ def pair_finding(timings: Iterable[Timing]) -> str:
     return f"{said}; at {common[-1]:,}, {about} {times(beyond)} times, by unstable times."
 
 
-def growth_finding(timings: Iterable[Timing]) -> str:
+def growth_finding(timings: Iterable[Timing], brief: bool = False) -> str:
     """Returns by how much the time of each device grows with the length, empty unless the growth of one is known.
 
     It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly; then the last
-    step of a device that has stable times beyond these.
+    step of a device that has stable times beyond these, unless it is `brief`, with how the work grows instead.
     """
     found = lines(timings)
     known = [(found[label][0], rise) for label, rise in growth.of_lines(found).items()]
@@ -127,10 +128,12 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     if len({rise.lengths for _, rise in rises}) != 1:
         return ""
     (name, first), *others = rises
-    later = "".join(_last_step(line, first.lengths[1]) for line in found.values())
+    later = "" if brief else "".join(_last_step(line, first.lengths[1]) for line in found.values())
     kernel = known[0][0].implementation
-    start = "From" if kernel == USUAL[0] else f"With {kernel}, from"
-    said = [f"{start} {first.over} twice the text takes {name} {_as_long(first, ' as long')} on average"]
+    start = "For" if kernel == USUAL[0] else f"With {kernel}, for"
+    said = [
+        f"{start} twice the text{OPERATIONS * brief} {name} takes {_as_long(first, ' as long')} on average from {first.over}"
+    ]
     unknown = [_machine(timing) for timing, rise in known if not rise]
     if unknown:
         later += UNKNOWN.format(machines=" and ".join(unknown))
@@ -308,29 +311,53 @@ def _fastest_line(found: Lines) -> str:
 
 
 def _nearest_to_limit(found: Lines) -> str:
-    """The largest share of the measured limit of each device, at the longest length that all of them have; rough, if unstable."""
-    best: dict[int, dict[str, tuple[float, Timing]]] = {}
+    """The largest share of the measured limit of each device in one setting, the first that most of the devices have.
+
+    That is at the longest length with stable times of all devices. If there is none, each device is at its own longest stable
+    length, or at its longest one, roughly.
+    """
+    of_setting: dict[tuple, list[Timing]] = {}
     for timing in (t for line in found.values() for t in line):
-        at, bound = best.setdefault(timing.length, {}), comparison.roofline_bound(timing)
+        of_setting.setdefault(comparison.setting(timing), []).append(timing)
+    if not of_setting:
+        return ""
+    timed = max(of_setting.values(), key=lambda some: len({timing.origin for timing in some}))
+    stable = _shares(timing for timing in timed if timing.settled)
+    lengths = {origin: set(at) for origin, at in stable.items()}
+    common = set.intersection(*(lengths.get(timing.origin, set()) for timing in timed))
+    every = [at[max(common or at)] for at in (stable.get(origin, some) for origin, some in _shares(timed).items())]
+    name = namer(found, of_machine=False)
+    (_, first), *others = every
+    is_one_length = len({timing.length for _, timing in every}) == 1
+    alike = len({timing.implementation for _, timing in every}) == 1
+    said = [
+        f"{f'at {t.length:,} tokens ' * (t is first or not is_one_length)}"
+        f"{'' if alike and t is not first else f'{_in_brackets(name(t))} '}{'reaches ' * (t is first)}"
+        f"{_share(share, t)} of {'the measured limit' if t is first else 'that'} of {_machine(t)}"
+        for share, t in every
+    ]
+    if others:
+        said[-1] = f"and {said[-1]}"
+    return _capital(", ".join(said) + ".")
+
+
+def _shares(timings: Iterable[Timing]) -> dict[str, dict[int, tuple[float, Timing]]]:
+    """The largest share of the measured limit by device and length, with its timing."""
+    best: dict[str, dict[int, tuple[float, Timing]]] = {}
+    for timing in timings:
+        at, bound = best.setdefault(timing.origin, {}), comparison.roofline_bound(timing)
         share = (
             min(1.0, comparison.rate(timing) / bound) if bound else 0.0
         )  # the chart raises a limit to what was reached
-        if share > APART * at.get(timing.origin, (0.0, timing))[0]:  # of lines that are about equal, the first
-            at[timing.origin] = share, timing
-    most = max(map(len, best.values()), default=0)
-    if not most:
-        return ""
-    length = max(length for length, at in best.items() if len(at) == most)
-    name, every = namer(found, of_machine=False), list(best[length].values())
-    (share, first), *others = every
-    said = (
-        f"At {length:,} tokens {name(first)} reaches {_share(share, first)} of the measured limit of {_machine(first)}"
-    )
-    alike = len({name(timing) for _, timing in every}) == 1
-    rest = [f"{'' if alike else f'{name(t)} '}{_share(share, t)} of that of {_machine(t)}" for share, t in others]
-    if rest:
-        rest[-1] = f"and {rest[-1]}"
-    return _capital(", ".join([said, *rest]) + ".")
+        if timing.length not in at or share > APART * at[timing.length][0]:  # of lines that are about equal, the first
+            at[timing.length] = share, timing
+    return best
+
+
+def _in_brackets(name: str) -> str:
+    """The name of a line in a sentence, with its settings in brackets: "SDPA (float32, full mask)"."""
+    code, _, setting = name.partition(", ")
+    return f"{code} ({setting})" if setting else code
 
 
 def _share(share: float, timing: Timing) -> str:
@@ -390,11 +417,9 @@ def _largest_transfer(found: Lines) -> str:
     if copied is None:
         return ""
     last, most = copied[-1], max(copied, key=copy_share)
-    share, name, machine = format_percent(copy_share(last)), namer(found, of_machine=False)(last), _machine(last)
-    comma = "," * ("," in name)
-    said = (
-        f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name}{comma} the rest"
-    )
+    share, machine = format_percent(copy_share(last)), _machine(last)
+    name = _in_brackets(namer(found, of_machine=False)(last))
+    said = f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name} the rest"
     if copy_share(most) > APART * copy_share(last):
         said += f"; at {most.length:,} tokens, {format_percent(copy_share(most))}"
     return f"{said}. Data that stays there needs no copy."

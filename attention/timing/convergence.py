@@ -15,6 +15,7 @@ COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}  # how often a case 
 OPEN = "unstable times"  # what the open marks of a chart are
 ONCE, FEW = "unstable, timed once", "unstable, timed once or twice"  # if all of them have this reason
 ONLY_ONCE = "unstable: timed once", "unstable: timed in a first try", "unstable: timed 1 time,"
+STABLE = "All its times are stable nevertheless: each was measured at idle moments, too."
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -82,7 +83,4 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
     rest = f"{loose} of its {len(timings)} cases at these settings are unstable: their times are upper bounds."
     rest += "" if timings[0].source else f" {WAY_OUT.format(alone)}"
-    return (
-        f"{origin} had other work in {_share(1 - quiet / visits)} of its measurements; a minimum needs only one without. "
-        f"{rest if loose else 'All cases are stable nevertheless.'}"
-    )
+    return f"Other programs also ran on {origin} in {_share(1 - quiet / visits)} of its measurements. {rest if loose else STABLE}"

@@ -95,7 +95,7 @@ def of_keys(sentence: str, timings: Iterable[Timing]) -> str:
     """Returns a sentence in which lengths are those of the keys, if each timing is of a few queries, rather than of the text."""
     if not all(timing.queries for timing in timings):
         return sentence
-    return sentence.replace("twice the text takes", "twice as many keys take").replace(" tokens", " keys")
+    return sentence.replace("twice the text", "twice as many keys").replace(" tokens", " keys")
 
 
 def sources(timings: Iterable[Timing], width: int) -> list[str]:

@@ -186,13 +186,11 @@ N_BY_N = "The grey line n × n is a reference, not a measurement: one matrix of 
 PALE_LINES = "Pale lines are other code, some of it whole layers; hover or tap for their names."
 EVERY_LINE = "Stable times at {length:,} {unit}, sorted by the first machine. Fastest: {fastest}."
 FASTEST = "{line} on {machine}"
-SQUARE = (
-    "Lower is faster. For twice the text attention has 4 times the operations; time grows less where part of it is fixed, "
-    "and more where the device computes fewer per second (see *Limits*)."
-)
-GROWN = (
-    "Lower is faster. {growth} That is 4 times the operations; time grows less where part of it is fixed, and more where the "
-    "device computes fewer per second (see *Limits*)."
+SQUARE = "Lower is faster. For twice the text attention has 4 times the operations."
+GROWN = "Lower is faster. {growth}"
+WHY_GROWN = (
+    "Time grows less than the operations if part of it is fixed, and more if the device computes fewer operations per second "
+    "(see *Limits*)."
 )
 MEDIANS = "The times of {machine} are medians, as the recorded CPU has no minimums; the others are minimums."
 TOKENS, KEYS = "tokens", "keys"

@@ -219,7 +219,8 @@ def _answer(timed: Timed) -> None:
                 escape(f"{said} {text.DECODER * bool(crossing.longest.queries)}".rstrip()), help=escape(answer.text)
             )
         elif chart.shown:
-            st.caption(timing_results.how_to_read(chart))
+            reading, why = timing_results.how_to_read(chart)
+            st.caption(reading, help=why or None)
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
     if several := _several(found, setting, chart.which == timing_sizes.RATIO):
         st.caption(escape(several))

@@ -140,14 +140,14 @@ def _bounds(cases: Sequence[Case]) -> None:
         )
 
 
-def how_to_read(chart: timing_chart.Chart) -> str:
-    """How to read a chart, in one sentence, and why times grow as they do."""
+def how_to_read(chart: timing_chart.Chart) -> tuple[str, str]:
+    """How to read a chart, in one sentence, with how times grow, and for its help why they grow so."""
     lengths = {timing.length for timing in chart.shown}
-    if chart.which == "time" and len(lengths) > 1 and not any(timing.queries for timing in chart.shown):
+    if chart.which == "time" and len(lengths) > 1 and not any(t.queries or t.window for t in chart.shown):
         compared = chart_findings.pair_finding(chart.subject)
-        growth = chart_findings.growth_finding(chart.subject) if compared else ""
-        return text.GROWN.format(growth=growth) if growth else text.SQUARE
-    return f"{_about(chart).partition('. ')[0]}."
+        growth = chart_findings.growth_finding(chart.subject, brief=True) if compared else ""
+        return text.GROWN.format(growth=growth) if growth else text.SQUARE, text.WHY_GROWN
+    return f"{_about(chart).partition('. ')[0]}.", ""
 
 
 def _about(chart: timing_chart.Chart) -> str:
@@ -180,8 +180,9 @@ def _chart(chart: timing_chart.Chart, lengths: Sequence[int], first: bool, told:
         some = text.ONE_COMBINATION if which == BREAK_EVEN else some
     is_complete = which == timing_sizes.RATIO and not some
     lone = timing_lines.without_counterpart_text(chart.selected, chart.offered) if is_complete else ""
-    said = filter(None, [of, "" if told else how_to_read(chart), *visible, some, lone])
-    st.caption(" ".join(said), help=f"{' '.join([*more_notes, about])}{others}")
+    reading, why = ("", "") if told else how_to_read(chart)
+    said = filter(None, [of, reading, *visible, some, lone])
+    st.caption(" ".join(said), help=f"{' '.join(filter(None, [why, *more_notes, about]))}{others}")
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
     if (found := chart.break_even) and not found.longest.queries:
