@@ -395,6 +395,20 @@ def test_other_sizes_keep_the_chart_that_is_shown(monkeypatch, sizes, query):
     assert test.segmented_control(key="timing_chart").value == "roofline"
 
 
+def test_other_sizes_keep_what_was_ticked_if_it_was_recorded_at_them(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    ticked = {"masks": "causal", "dtypes": "bfloat16", "lengths": "256,512,1024"}
+    test = run({"v": "4", "d_heads": "128", **ticked})
+    sizes_menu(test).set_value("16 heads of 64, 16-core CPU").run()
+    assert ticked.items() <= dict(test.query_params).items() and not test.exception
+    assert test.segmented_control(key="timing_chart").value == "break-even"
+    sizes_menu(test).set_value("Decoding, 16-core CPU").run()
+    assert "masks" not in test.query_params, "a single query has no mask"
+    sizes_menu(test).set_value("16 heads of 64, 16-core CPU").run()
+    assert "dtypes" not in test.query_params, "that of decoding was not ticked"
+
+
 def test_the_copy_of_a_decoder_is_said_to_be_needless_beside_its_number(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)

@@ -6,6 +6,7 @@ A choice of sizes sets the measurement settings, which the page then follows, or
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,8 @@ import streamlit as st
 
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, CHARTS, LINES, ONE_TEXT_HEADS, SIZES, Timed, is_one_text
 from attention.timing.subject import Subject
-from attention.timing.sweep import Case, is_like
+from attention.timing.sweep import SWEEPS, Case, is_like
+from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.text import timing as text
@@ -22,18 +24,22 @@ FIRST: dict[str, Any] = {name: getattr(Timed(), name) for name in SIZES}
 WIDE: dict[str, Any] = {"heads": (16,), "d_heads": (128,)}
 DECODING: dict[str, Any] = {"queries": (1,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
 *ONE_TEXT, PUBLISHED, OWN = text.SIZES
-WIDE_HEADS = "16 heads of 128, 16-core CPU"
 OFFERED: dict[str, dict[str, Any]] = {
     **{name: FIRST | {"heads": heads, "picture": LINES} for name, heads in zip(ONE_TEXT, ONE_TEXT_HEADS, strict=True)},
     PUBLISHED: FIRST | {"picture": "time", "chart": BREAK_EVEN},
-    WIDE_HEADS: FIRST | WIDE,
+    "16 heads of 128, 16-core CPU": FIRST | WIDE,
     "Decoding, 16-core CPU": FIRST | WIDE | DECODING,
     "Decoding, GQA, 16-core CPU": FIRST | WIDE | DECODING | {"kv_heads": (4,)},
 }
 NAMED = [
     name for name in SIZES if name not in ("lengths", "masks", "dtypes", "passes")
 ]  # those that the names are about
-ALIKE = ONE_TEXT[0], WIDE_HEADS  # recorded with the same masks, dtypes and passes, which are kept between them
+KEPT = {
+    "masks": "mask",
+    "dtypes": "dtype",
+    "passes": "passes",
+    "lengths": "length",
+}  # between sizes, by field of a timing
 CHART, OTHER = "timing_chart", "timing_other_chart"
 LEFT = "timing_chart_left"  # the chart that was left for the published sizes
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
@@ -50,7 +56,7 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             f"timing_sizes {sizes}"  # with the value, so that a slow browser's answer about an earlier one is no choice
         )
         page.widgets()[key] = sizes
-        set_sizes = partial(_set_sizes, key, sizes, _shown_chart(timed, found, charts, crosses))
+        set_sizes = partial(_set_sizes, timed, key, sizes, _shown_chart(timed, found, charts, crosses))
         how: Any = {"key": key, "on_change": set_sizes, "width": 250, "help": text.SIZES_HELP}
         st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), **how)
         if sizes == PUBLISHED:
@@ -89,8 +95,8 @@ def _shown_chart(timed: Timed, found: Subject, charts: list[str], crosses: bool)
     return BREAK_EVEN if crosses else LIKE_PUBLISHED.get(timed.picture, TIME)
 
 
-def _set_sizes(key: str, shown: str, chart: str) -> None:
-    """Shows other sizes with the same chart, or with the times if they do not have it.
+def _set_sizes(timed: Timed, key: str, shown: str, chart: str) -> None:
+    """Shows other sizes with what is set of `KEPT` and the same chart, or with the times if they do not have it.
 
     After the published sizes, which begin with the times, that is the break-even again if it was left for them.
     """
@@ -104,11 +110,25 @@ def _set_sizes(key: str, shown: str, chart: str) -> None:
         pictures = {of_lines: picture for picture, of_lines in LIKE_PUBLISHED.items()}
         page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})
     elif name in ONE_TEXT and chart == BREAK_EVEN:
-        page.change(**OFFERED[name] | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
-    elif {shown, name} == {*ALIKE}:
-        page.change(**{key: value for key, value in OFFERED[name].items() if key in (*NAMED, "picture")}, chart=chart)
+        page.change(**OFFERED[name] | _kept(timed, shown, name) | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
     else:
-        page.change(**OFFERED[name], chart=chart)
+        page.change(**OFFERED[name] | _kept(timed, shown, name), chart=chart)
+
+
+def _kept(timed: Timed, shown: str, name: str) -> dict[str, tuple[Any, ...]]:
+    """What is set of `KEPT` otherwise than the sizes that are left have it by themselves, and was recorded at other sizes."""
+    every = {axis: SWEEPS.knobs[axis].choices for axis in KEPT if axis != "lengths"}
+    own = OFFERED.get(shown, {})
+    found = results.timing.recorded_like(replace(Timed(**OFFERED[name]).sweep, **every))
+    kept: dict[str, tuple[Any, ...]] = {}
+    for axis, entry in KEPT.items():
+        values = getattr(timed, axis)
+        known = tuple(value for value in values if any(getattr(each, entry) == value for each in found))
+        if known and values != own.get(axis):
+            kept[axis] = known
+        ticked = kept.get(axis, OFFERED[name][axis])
+        found = [each for each in found if getattr(each, entry) in ticked]
+    return kept
 
 
 def _published(timed: Timed) -> None:
