@@ -469,8 +469,13 @@ def test_a_break_even_has_a_choice_of_lines_only_where_lines_were_selected(monke
 def test_the_terms_below_the_break_even_are_those_that_it_uses(monkeypatch):
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
-    (shown,) = (each.proto.body for each in run().get("html") if "Terms: " in each.proto.body)
-    assert ">SDPA<" in shown and ">fused kernel<" not in shown and ">FLOP<" not in shown
+    times = {"v": "4", "masks": "causal", "chart": "time"}
+    for query, is_crossing in (({}, True), ({"v": "4", "masks": "causal"}, True), (times, False)):
+        (shown,) = (each.proto.body for each in run(query).get("html") if "Terms: " in each.proto.body)
+        assert ">SDPA<" in shown and ">FLOP<" not in shown
+        assert [f">{name}<" in shown for name in ("bus", "pinned memory", "fused kernel")] == [
+            is_crossing, is_crossing, not is_crossing,
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("sizes", [name for name in OFFERED if name not in ("Published sizes, 2-core CPU",)])

@@ -67,7 +67,7 @@ def view(timed: Timed) -> None:
         timing_sizes.draw(timed, found, timing_chart.available_charts(found.timings), False)
         timing_results.draw_choices(found.timings, task.settings.lengths if task else ())
         live(timed, True)
-        terms.draw("timing", without=("bus", "pinned memory"))
+        terms.draw("timing", without=_absent_terms(timing_chart.selected_chart(found.timings)))
     else:
         timing_versus.draw(timed, compared, partial(_choices, timed, found))
     _measure_yourself(timed, found, task, compared)
@@ -92,6 +92,18 @@ def _choices(timed: Timed, found: Subject, crosses: bool) -> None:
     """Draws the sizes and charts; `crosses`: whether the page shows the break-even, whose sizes have other charts, too."""
     few = _subject(replace(timed, picture=LINES)).timings if crosses else []
     timing_sizes.draw(timed, found, timing_chart.available_charts(few) if crosses else [], crosses)
+
+
+def _absent_terms(chart: timing_chart.Chart) -> tuple[str, ...]:
+    """The terms of the page that a chart and the sentences beside it do not use."""
+    if chart.break_even and not chart.break_even.longest.queries:  # which says where the copy takes its time
+        return "fused kernel", "FLOP"
+    return (
+        "bus",
+        "pinned memory",
+        *["FLOP"] * (chart.which != "roofline"),
+        *["fused kernel"] * (chart.which == BREAK_EVEN),
+    )
 
 
 def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
