@@ -406,6 +406,21 @@ def test_every_line_has_its_name_at_its_end_and_none_covers_another(picture):
     assert all(each.startswith("open marks: ") for each in entries), "a line with a name at its end needs none below"
 
 
+def test_a_figure_says_at_its_foot_where_its_lines_are_from_and_why_two_copies_differ_is_said_where_both_are_drawn():
+    versus = CpuGpuSettings(picture="time", lines="all")
+    timings = recorded_series(*CPU, *CARD)
+    cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
+    foot = re.sub("<[^>]*>", " ", json.loads(charts.figure(versus, cpu, gpus).to_json())["layout"]["title"]["text"])
+    assert "Test GPU, recorded 2026-01-31, torch 2.13.0" in foot and "Test CPU, 2 cores, 2 threads, recorded" in foot
+    assert "H100, published: Shah et al. 2024" in " ".join(foot.split())
+    assert cpu_gpu_summary.published_copy(gpus, versus) == (
+        "Published lines assume a copy at 25 GB/s (PCIe 4.0 x16); that of the timed Test GPU is from and to ordinary memory, "
+        "which is not pinned (measured for 268 MB: 20 GB/s to the GPU, 13 GB/s back)."
+    )
+    assert cpu_gpu_summary.published_copy(gpus[:1], versus) == "", "without published lines"
+    assert cpu_gpu_summary.published_copy(gpus, replace(versus, transfer="without")) == ""
+
+
 def test_more_lines_than_have_room_for_names_keep_their_legend():
     devices = [
         make_timing(n, 1e-3 * n, batch=16_384 // n, **(SIZES | GPU | {"device_name": f"GPU {at}"}))

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attention.charts import open_marks
 from attention.charts.line_ends import name_lines
 from attention.charts.timing_axes import rate_ticks, time_ticks
-from attention.charts.timing_marks import FONT, LEGEND, ROW, TOOLBAR, WIDTH, foot
+from attention.charts.timing_marks import FINE, FONT, LEGEND, ROW, TOOLBAR, WIDTH, foot
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -29,17 +29,19 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
     ends = _ends(found, versus.picture)
     is_named = name_lines(found, HEIGHT, ends)
     names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
-    rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
+    legend_rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
     found.update_layout(
         font={"family": FONT},
-        height=HEIGHT + TOOLBAR + ROW * rows,
+        height=HEIGHT + TOOLBAR + ROW * legend_rows,
         margin={"t": TOOLBAR, "b": 10, "l": 10, "r": 10},
         legend=LEGEND | {"itemwidth": SAMPLE},
         hovermode="closest",
     )
     if is_named:
         opened: list[Any] = list(found.select_traces({"legendgroup": open_marks.GROUP}))
-        found.update_layout(**foot([f"○ {trace.name}" for trace in opened], HEIGHT + TOOLBAR))
+        origins = dict.fromkeys(series.origin for series in every)
+        rows = [*origins, *(f"○ {trace.name}" for trace in opened)]
+        found.update_layout(**foot([line for row in rows for line in wrap(row, FINE)], HEIGHT + TOOLBAR))
     found.update_xaxes(type="log", **_across(versus, every))
     title = Y.get(versus.picture, Y["rate"])
     ticks = {

@@ -67,7 +67,8 @@ class Point:
 class TimingSeries:
     """A line: device, method, dtype, how it is known (`kind`) and its source (`place`).
 
-    `peaks`: the largest measured operations and bytes per second. `failed`: lengths at which it ran out of memory.
+    `peaks`: the largest measured operations and bytes per second. `failed`: lengths at which it ran out of memory. `torch`: the
+    version of PyTorch that was timed, empty if it was another program.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class TimingSeries:
     setting: str = ""
     peaks: tuple[float, float] | None = None
     failed: tuple[int, ...] = ()
+    torch: str = ""
 
     @property
     def brackets(self) -> str:
@@ -90,6 +92,13 @@ class TimingSeries:
     def whence(self) -> str:
         """Measured or recorded with the day, or published."""
         return self.kind if self.kind == PUBLISHED else self.place
+
+    @property
+    def origin(self) -> str:
+        """The device, and when it was timed and with which version of PyTorch, or where its figures were published."""
+        if self.kind == PUBLISHED:
+            return f"{self.device}, {self.kind}: {self.place}"
+        return f"{self.device}, {self.place.partition(' (')[0]}{f', torch {self.torch}' * bool(self.torch)}"
 
     @property
     def label(self) -> str:
@@ -181,6 +190,7 @@ def line(timings: list[Timing]) -> TimingSeries:
         place,
         tuple(_point(timing) for timing in timings),
         peaks=(max(most, *(each[0] for each in peaks)), max(each[1] for each in peaks)) if peaks else None,
+        torch="" if first.is_from_browser or first.source == BROWSER else first.torch.partition("+")[0],
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
+from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, RECORDED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.data_sheets import BUSES, sheet_name
 from attention.timing.published import PRINTED
@@ -102,6 +102,20 @@ def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: Cp
     if counts_copy(gpu, versus):
         return f"The copy to the GPU and back is counted{how}." if how else ""
     return f"Including the copy to the GPU and back{how}, it {as_fast(at.moved)} at {at.length:,} tokens."
+
+
+def published_copy(gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
+    """Why the copy of published lines takes another time than that of a timed GPU; empty unless both are drawn with it."""
+    timed = next((gpu for gpu in gpus if gpu.kind in (MEASURED, RECORDED) and any(p.back for p in gpu.points)), None)
+    is_assumed = any(gpu.kind == PUBLISHED and not gpu.setting for gpu in gpus)
+    if timed is None or not is_assumed or versus.transfer not in (WITH, BOTH):
+        return ""
+    at = next((point for point in timed.points if point.length == NEAR), timed.points[-1])
+    return (
+        f"Published lines assume a copy at {BUSES[versus.bus] / 1e9:g} GB/s ({versus.bus}); that of the timed "
+        f"{sheet_name(timed.device) or timed.device} is from and to ordinary memory, which is not pinned"
+        f"{_copy_speed(timed, at.length, versus)}."
+    )
 
 
 def other_precision(

@@ -72,9 +72,11 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         st.button(text.USE, key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=text.USE_HELP)
     _picture(versus, cpu, gpus)
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
-    _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
+    why = cpu_gpu_summary.published_copy(gpus, versus) if of_ratios else ""
+    _below(versus, cpu, gpus, why, "" if mine else cpu_gpu_summary.crossing(versus, timings))
     if choices:
-        terms.draw("timing", without=("fused kernel", "pinned memory"))
+        without = ["fused kernel", *["pinned memory"] * (not why), *["FLOP"] * of_ratios]
+        terms.draw("timing", without=tuple(without))
 
 
 def _head(finding: str, rest: str, choices: Callable[[], None] | None) -> None:
@@ -129,10 +131,11 @@ def _below(
     versus: CpuGpuSettings,
     cpu: cpu_gpu_series.TimingSeries | None,
     gpus: list[cpu_gpu_series.TimingSeries],
+    why: str,
     crossing: str,
 ) -> None:
-    """Draws a caption of the chart, and the table of numbers with what the headline compares."""
-    st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
+    """Draws a caption of the chart, with `why` two copies differ, and the table of numbers with what the headline compares."""
+    st.caption(f"{text.CAPTION.format(about=text.ABOUT[versus.picture])} {escape(why)}".rstrip())
     with st.expander(text.NUMBERS, icon=":material/table:"):
         is_compared = cpu_gpu_summary.against(cpu, gpus) is not None
         said = cpu_gpu_summary.answer(cpu, gpus, versus) if is_compared else cpu_gpu_summary.between(cpu, gpus)
