@@ -6,6 +6,7 @@ counted by the papers' convention, so that rates are comparable. Lines that were
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -98,7 +99,8 @@ class TimingSeries:
         """The device, and when it was timed and with which version of PyTorch, or where its figures were published."""
         if self.kind == PUBLISHED:
             return f"{self.device}, {self.kind}: {self.place}"
-        return f"{self.device}, {self.place.partition(' (')[0]}{f', torch {self.torch}' * bool(self.torch)}"
+        device = re.sub(r", \d+ threads?$", "", self.device)
+        return f"{device}, {self.place.partition(' (')[0]}{f', torch {self.torch}' * bool(self.torch)}"
 
     @property
     def label(self) -> str:
