@@ -411,7 +411,10 @@ def test_a_figure_says_at_its_foot_where_its_lines_are_from_and_why_two_copies_d
     timings = recorded_series(*CPU, *CARD)
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     foot = re.sub("<[^>]*>", " ", json.loads(charts.figure(versus, cpu, gpus).to_json())["layout"]["title"]["text"])
-    assert "Test GPU, recorded 2026-01-31, torch 2.13.0" in foot and "Test CPU, 2 cores, recorded 2026-01-31, torch" in foot
+    assert (
+        "Test GPU, recorded 2026-01-31, torch 2.13.0" in foot
+        and "Test CPU, 2 cores, recorded 2026-01-31, torch" in foot
+    )
     assert "H100, published: Shah et al. 2024" in " ".join(foot.split())
     assert cpu_gpu_summary.published_copy(gpus, versus) == (
         "Published lines assume a copy at 25 GB/s (PCIe 4.0 x16); that of the timed Test GPU is from and to ordinary memory, "

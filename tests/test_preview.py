@@ -18,6 +18,7 @@ from attention.charts.preview import Card, draw_card
 from attention.charts.qr_code import LONGEST as LONGEST_CODE
 from attention.charts.qr_code import qr_svg
 from attention.charts.thumbnail import rgb
+from attention.charts.timing_look import COPY, CPU, GPU
 from attention.codec import link
 from attention.config import Config
 from attention.imported.registry import register
@@ -132,6 +133,12 @@ def test_a_mask_a_training_times_published_code_and_a_bug_have_pictures_of_their
     ):
         card, _ = drawn_card(monkeypatch, "timing", query)
         assert said in card.lines[0]
+    for query in ("", "v=4&masks=causal"):
+        _, shown = drawn_card(monkeypatch, "timing", query)
+        for color, _ in (CPU, COPY, GPU):
+            assert (shown.pixels == rgb(color)).all(-1).any(), "the lines of the break-even, as in its chart"
+    _, shown = drawn_card(monkeypatch, "timing", "")
+    assert (shown.pixels == rgb(theme.HIDDEN)).all(-1).any(), "a ring where they cross"
     card, shown = drawn_card(
         monkeypatch, "implementations", "v=3&implementation=boolean-mask&version=as printed&tokens=8"
     )

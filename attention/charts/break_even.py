@@ -51,7 +51,7 @@ def figure(found: BreakEven) -> go.Figure:
     copied = (SLOWER if longer else COPIED).format(times=longer or copied)
     says = TIMES.format(alone=alone, copied=copied)
     _gap(shown, lengths[last], gpu[-1][last], cpu[last], [low, high], says)
-    _mark_break_even(shown, found, lengths, gpu, unit, 10**low)
+    _mark_break_even(shown, found, unit, 10**low)
     for trace in _traces(shown):
         trace.hovertemplate = (trace.hovertemplate or "").replace(" tokens", f" {unit}") or None
     ticks: dict[str, Any] = {
@@ -154,25 +154,23 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
     shown.add_annotation(text=says, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
-def _mark_break_even(
-    shown: go.Figure, found: BreakEven, lengths: list[int], gpu: tuple[list[float], ...], unit: str, low: float
-) -> None:
-    """Marks where the line of the CPU meets that of the GPU with the copy, or that without, if it is slower with it.
+def _mark_break_even(shown: go.Figure, found: BreakEven, unit: str, low: float) -> None:
+    """Marks where the lines cross, or if unstable times tell no more, between which lengths that is.
 
-    Unstable times only tell between which lengths that is. `low`: seconds at the lower end of the axis.
+    `low`: seconds at the lower end of the axis.
     """
     copied = found.moved.length is not None
     at, crossing = found.meeting(copied), found.moved if copied else found.alone
     if at is None:
         return
-    is_far = log10(at / lengths[0]) > FAR * log10(lengths[-1] / lengths[0])
+    first, *_, last = (point.length for point in found.cpu.points)
+    is_far = log10(at / first) > FAR * log10(last / first)
     if between := found.between(copied):
         _mark_between(shown, between, is_far)
-        return
-    about = crossing.about if is_far else crossing.about.replace(" ", "<br>")
-    words = (EQUAL if found.is_equal_at_first(copied) else CROSSING).format(about=about, unit=unit)
-    y = _between(at, lengths, gpu[0 if copied else -1])
-    _mark(shown, at, y, words, low if is_far else None)
+    elif point := found.crossing_point:
+        about = crossing.about if is_far else crossing.about.replace(" ", "<br>")
+        words = (EQUAL if found.is_equal_at_first(copied) else CROSSING).format(about=about, unit=unit)
+        _mark(shown, *point, words, low if is_far else None)
 
 
 def _mark_between(shown: go.Figure, between: tuple[int, int], is_far: bool) -> None:
@@ -201,10 +199,3 @@ def _mark(shown: go.Figure, length: float, y: float, says: str, low: float | Non
         font={"size": 13, "color": PLOTLY_TEXT},
         **place,
     )
-
-
-def _between(length: float, lengths: list[int], times: list[float]) -> float:
-    """The time at a length between two that were timed, on the line that is drawn."""
-    at = next((i for i, n in enumerate(lengths[1:]) if n >= length), len(lengths) - 2)
-    (x0, x1), (y0, y1) = (map(log10, pair) for pair in (lengths[at : at + 2], times[at : at + 2]))
-    return 10 ** (y0 + (y1 - y0) * (log10(length) - x0) / (x1 - x0))

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import HEADS, NEGATIVE, WEIGHTS
+from attention.charts.theme import HEADS, HIDDEN, NEGATIVE, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE = 8  # pixels from stripe to stripe of masked cells
@@ -68,24 +68,34 @@ def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:
 
 
 def lines(
-    points: Sequence[Sequence[tuple[float, float]]], side: int = SIDE, ground: str = ""
+    points: Sequence[Sequence[tuple[float, float]]],
+    side: int = SIDE,
+    ground: str = "",
+    colors: Sequence[str] = LINES,
+    crossing: tuple[float, float] | None = None,
 ) -> UInt8[np.ndarray, "p r 4"]:
     """Returns the pixels of lines through points, on two logarithmic axes, each in a colour of its own.
 
-    `ground`: the colour below them, by default none.
+    `ground`: the colour below them, by default none. `crossing`: the point that a ring marks.
     """
     edge, width = EDGE * side // SIDE, WIDTH * side // SIDE
     logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
     low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
     image = Image.new("RGBA", (side, side), ground or (0, 0, 0, 0))
     pen = ImageDraw.Draw(image)
+
+    def place(logarithms: np.ndarray) -> list[tuple[float, float]]:
+        across = (logarithms - low) / np.maximum(high - low, 1e-9) * (side - 2 * edge)
+        return [(edge + float(x), side - edge - float(y)) for x, y in across]
+
     for at, line in enumerate(logs):
-        across = (line - low) / np.maximum(high - low, 1e-9) * (side - 2 * edge)
-        spots = [(edge + float(x), side - edge - float(y)) for x, y in across]
-        color = LINES[at % len(LINES)]
+        spots, color = place(line), colors[at % len(colors)]
         pen.line(spots, color, width, "curve")
         for x, y in spots:
             pen.ellipse((x - width, y - width, x + width, y + width), color)
+    if crossing:
+        ((x, y),), radius = place(np.log10([crossing])), edge / 2
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=HIDDEN, width=width // 2)
     return np.asarray(image)
 
 

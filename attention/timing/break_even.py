@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log10
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.comparison import EQUAL, Crossover
@@ -220,6 +222,21 @@ class BreakEven:
         if not self.is_rough or self.meeting(copied) is None or self.is_equal_at_first(copied):
             return None
         return (self.moved if copied else self.alone).around
+
+    @property
+    def crossing_point(self) -> tuple[float, float] | None:
+        """The length and time at which the line of the CPU meets that of the GPU with the copy, if it is faster with it.
+
+        Otherwise that without the copy. None if they do not meet, or if only the lengths next to it are known.
+        """
+        copied = self.moved.length is not None
+        length = self.meeting(copied)
+        if length is None or self.between(copied):
+            return None
+        points = [(point.length, (point.seconds or 0.0) + point.moved * copied) for point in self.gpu.points]
+        before, after = next((pair for pair in pairwise(points) if pair[1][0] >= length), points[-2:])
+        (x0, y0), (x1, y1) = ((log10(x), log10(y)) for x, y in (before, after))
+        return length, 10 ** (y0 + (y1 - y0) * (log10(length) - x0) / (x1 - x0))
 
     def _as_fast(self, length: int, copied: bool = False, after: str = "") -> str:
         """How many times as fast the GPU is at a length, in words that follow those for another length (`after`)."""

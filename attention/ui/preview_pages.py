@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import UInt8
 
 from attention.charts import theme
 from attention.charts.head_map import MASKED, HeadMap, color_cells, color_changes
 from attention.charts.preview import Card
 from attention.charts.thumbnail import interpolate, lines, rgb
+from attention.charts.timing_look import COPY, CPU, GPU
 from attention.config import Config
 from attention.imported.registry import is_uploaded
 from attention.knobs import GENERATED, KNOBS, SOURCES
@@ -29,8 +31,8 @@ from attention.recorded.file import RecordingError
 from attention.settings import ConfigError
 from attention.sources.providers import mask_in_use, source_title
 from attention.tables import rows as tables
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, recordings
-from attention.timing.break_even import break_even
+from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, line_names, recordings
+from attention.timing.break_even import BreakEven, break_even, of_pair, pair
 from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
 from attention.timing.subject import subject
@@ -52,6 +54,7 @@ from attention.ui.text import sharing as text
 PATIENCE = 8.0  # seconds that a picture may take; a chat waits about as long
 SIDE = 504  # pixels of a chart
 SERIES = 4  # lines of a chart
+GROUND = "#ffffff"  # the colour below lines
 NAMED = 3  # settings that differ and are named
 Entries = Mapping[str, str]
 Drawn = tuple[Card, HeadMap]
@@ -91,19 +94,32 @@ def timing(entries: Entries) -> Drawn | None:
     timed, shown = SWEEP.open(entries)[0], results.timing.shipped_timings()
     found = subject(timed, [], [], shown)
     if found.follows:
+        crossing = of_pair(pair(found.timings)) if timed.chart == BREAK_EVEN else None
         headline = found.answers[0].headline
         series = [[(each.length, each.seconds) for each in line] for line in _lines(found.timings)[:SERIES]]
     else:
+        crossing = break_even(shown, timed.one_text) if timed.picture == BREAK_EVEN else None
         cpu, gpus = cpu_gpu_series.cpu(timed.versus, shown), cpu_gpu_series.gpus(timed.versus, shown)
         headline = cpu_gpu_summary.headline(cpu, gpus, timed.versus)
-        if timed.picture == BREAK_EVEN and (crossing := break_even(shown, timed.one_text)):
-            headline, cpu, gpus = crossing.headline, crossing.cpu, [crossing.gpu]
         series = [[(at.length, at.seconds) for at in each.points if at.seconds] for each in (cpu, *gpus) if each]
-    if not any(series):
-        return None
-    return Card(page_title("timing"), (headline,)), HeadMap(
-        lines(series, SIDE, "#ffffff")[..., :3], 1, (0, 0), (), (), -1, ()
-    )
+    if crossing:
+        return _timing_card(line_names.of_keys(crossing.headline, crossing.timings), _crossing_pixels(crossing))
+    return _timing_card(headline, lines(series, SIDE, GROUND)) if any(series) else None
+
+
+def _crossing_pixels(found: BreakEven) -> UInt8[np.ndarray, "p r 4"]:
+    """The lines of the break-even, in the colours of its chart: the CPU, and the GPU with the copy and alone."""
+    gpu = [(at.length, at.seconds, at.moved) for at in found.gpu.points if at.seconds]
+    cpu = [(at.length, at.seconds) for at in found.cpu.points if at.seconds]
+    series = [
+        cpu,
+        *([(length, seconds + moved * copied) for length, seconds, moved in gpu] for copied in (True, False)),
+    ]
+    return lines(series, SIDE, GROUND, [color for color, _ in (CPU, COPY, GPU)], found.crossing_point)
+
+
+def _timing_card(headline: str, pixels: UInt8[np.ndarray, "p r 4"]) -> Drawn:
+    return Card(page_title("timing"), (headline,)), HeadMap(pixels[..., :3], 1, (0, 0), (), (), -1, ())
 
 
 def _lines(timings: Sequence[Timing]) -> list[list[Timing]]:
