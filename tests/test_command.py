@@ -177,7 +177,7 @@ def test_the_report_says_what_the_lines_say_about_each_other():
     assert "     64      10 ms     20 ms         10 ms to 20 ms" in text
     assert "    512 ~   500 ms" in text
     assert "\n~ unstable: no three visits agree" in text
-    assert f"Other programs also ran on {cpu} in 67% of its measurements" in text
+    assert f"Other programs also ran on {cpu} during 67% of its measurements" in text
     assert "1024 out of memory: 9 GiB".replace("1024", "1,024") in text
     calm = command.report(line([64, 256], [0.01, 0.16]))
     assert "~" not in calm

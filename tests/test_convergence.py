@@ -54,7 +54,7 @@ def test_a_time_that_did_not_settle_says_why_and_in_short_beside_its_mark(timing
 def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     here = [lowest(64, quiet=1), lowest(128, quiet=2), lowest(256, repeated=None, quiet=0, settled=False)]
     (said,) = disturbance_sentences([*here, lowest(64, visits=6, quiet=6, **GPU), make_timing(), failed_timing()])
-    assert said.startswith("Other programs also ran on Test CPU, 2 cores, 2 threads in 83% of its measurements. ")
+    assert said.startswith("Other programs also ran on Test CPU, 2 cores, 2 threads during 83% of its measurements. ")
     assert "1 of its 3 cases at these settings are unstable: their times are upper bounds. Measure again at a" in said
     (recorded,) = disturbance_sentences([replace(each, source="x.json") for each in here])
     assert recorded.endswith("1 of its 3 cases at these settings are unstable: their times are upper bounds."), (

@@ -81,7 +81,7 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
 def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_shown():
     loose = [lowest(n, n / 64, None, load=9.0, quiet=1, settled=False) for n in LENGTHS]
     test = run(sweep=sweep(*loose))
-    assert "Other programs also ran on Test CPU, 2 cores, 2 threads in 83% of its measurements" in page_text(test)
+    assert "Other programs also ran on Test CPU, 2 cores, 2 threads during 83% of its measurements" in page_text(test)
     assert (
         "3 of its 3 cases at these settings are unstable: their times are upper bounds. Measure again at a quieter time"
         in page_text(test)

@@ -83,4 +83,5 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
     rest = f"{loose} of its {len(timings)} cases at these settings are unstable: their times are upper bounds."
     rest += "" if timings[0].source else f" {WAY_OUT.format(alone)}"
-    return f"Other programs also ran on {origin} in {_share(1 - quiet / visits)} of its measurements. {rest if loose else STABLE}"
+    share, rest = _share(1 - quiet / visits), rest if loose else STABLE
+    return f"Other programs also ran on {origin} during {share} of its measurements. {rest}"

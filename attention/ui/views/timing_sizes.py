@@ -110,12 +110,12 @@ def _set_sizes(timed: Timed, key: str, shown: str, chart: str) -> None:
         pictures = {of_lines: picture for picture, of_lines in LIKE_PUBLISHED.items()}
         page.change(**OFFERED[name] | {"picture": pictures.get(chart, "time")})
     elif name in ONE_TEXT and chart == BREAK_EVEN:
-        page.change(**OFFERED[name] | _kept(timed, shown, name) | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
+        page.change(**OFFERED[name] | _kept_settings(timed, shown, name) | {"picture": BREAK_EVEN, "chart": BREAK_EVEN})
     else:
-        page.change(**OFFERED[name] | _kept(timed, shown, name), chart=chart)
+        page.change(**OFFERED[name] | _kept_settings(timed, shown, name), chart=chart)
 
 
-def _kept(timed: Timed, shown: str, name: str) -> dict[str, tuple[Any, ...]]:
+def _kept_settings(timed: Timed, shown: str, name: str) -> dict[str, tuple[Any, ...]]:
     """What is set of `KEPT` otherwise than the sizes that are left have it by themselves, and was recorded at other sizes."""
     every = {axis: SWEEPS.knobs[axis].choices for axis in KEPT if axis != "lengths"}
     own = OFFERED.get(shown, {})
