@@ -38,7 +38,7 @@ from attention.story.head import (
     strongest_pair,
     vectors,
 )
-from attention.story.settings import ENTRY, STORIES, Story
+from attention.story.settings import ENTRY, STORIES, TOKENS, Story
 from attention.ui.text import start as text
 from attention.ui.views import start, start_combine, start_scores
 from tests.test_pages import ROOT, SECONDS
@@ -509,14 +509,28 @@ def test_a_mask_that_hides_everything_is_said():
     assert "each would get" not in said and "| weight |" not in said
 
 
-@pytest.mark.parametrize(("name", "value"), [("tokens", 40), ("heads", 4), ("d_model", 256)])
+@pytest.mark.parametrize(("name", "value"), [("tokens", 40), ("heads", 4), ("d_model", 240)])
 def test_a_size_opens_heads_with_it_and_with_what_else_was_set(name, value):
     test = visit({ENTRY: "mask.window"})
     control = test.select_slider if name == "tokens" else test.slider
     control(key=f"story_{name}").set_value(value).run()
     assert not test.exception and test.slider(key="heads")
     config, notes = from_query(test.query_params)
-    assert notes == [] and getattr(config, name) == value and config.mask == "window"
+    sizes = {"tokens": 11, "heads": 12, "d_model": 384} | {name: value}
+    assert notes == [] and {name: getattr(config, name) for name in sizes} == sizes and config.mask == "window"
+
+
+def test_the_sizes_begin_as_those_of_the_picture():
+    for sentence, length in TOKENS.items():
+        assert len(SENTENCES[sentence].tokens) == length
+    config = Story().config
+    assert Story().sizes == {"tokens": config.tokens, "heads": config.heads, "d_model": config.d_model}
+    test = visit()
+    test.button_group(key="story_sentence").set_value("account").run()
+    assert test.select_slider(key="story_tokens").value == 15 and test.query_params == {ENTRY: "sentence.account"}
+    assert STORIES.from_query({ENTRY: "sentence.own~own.Hello there, you."})[0].tokens == 7, (
+        "its words, signs, [CLS] and [SEP]"
+    )
 
 
 def test_any_other_link_at_the_root_opens_heads():

@@ -6,13 +6,14 @@ Every other entry of a link at the root belongs to Heads, which was at the root 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
 from attention.config import Config
-from attention.knobs import DEFAULTS, KNOBS, MAX_TOKENS
+from attention.knobs import KNOBS, MAX_TOKENS
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
 from attention.settings import Settings, choice, real, text, whole
@@ -24,20 +25,22 @@ STEPS = ("look", "weigh", "take over")
 MOST = 32  # tokens of it that the picture has room for
 CHARACTERS = 240  # of it
 SIZES = ("tokens", "heads", "d_model")  # no recording can change them: they open Heads
+TOKENS = {"river": 11, "account": 15}  # of the sentences that ship
+SPECIAL = 2  # tokens that MiniLM adds to a sentence
 
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """What the Start page shows. `tokens`, `heads` and `d_model` are those that Heads opens with once one is changed."""
+    """What the Start page shows. `tokens`, `heads` and `d_model` begin as those of the picture, and open Heads once one is changed."""
 
     sentence: str = choice("river", (*SENTENCES, OWN), "Sentence", "The same word in two sentences, and your own one.", about="view")
     own: str = text("", CHARACTERS, "Your own sentence", "Sentence that MiniLM reads on this server. It is part of the link.", about="view")
     query: int = whole(WORD, WORD, MOST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences; of your own, the one with the largest weight on a different word.", about="focus")
     step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Combine: what the token becomes.", about="view")
-    tokens: int = whole(DEFAULTS["tokens"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Opens Heads, where attention is computed at any length.")
-    heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads. The model width becomes a multiple of it.")
-    d_model: int = whole(DEFAULTS["d_model"], 1, 2048, KNOBS["d_model"].label, "Opens Heads. This head has 32 of the 384 channels of MiniLM.")
+    tokens: int = whole(TOKENS["river"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Moving it opens Heads, where attention is computed at any length.")
+    heads: int = whole(12, 1, 32, KNOBS["heads"].label, "12 in each layer of MiniLM. Moving it opens Heads, with this many hand-built heads. The model width becomes a multiple of it.")
+    d_model: int = whole(384, 1, 2048, KNOBS["d_model"].label, "384 in MiniLM, of which this head has 32. Moving it opens Heads.")
     mask: str = choice("full", MASKS, KNOBS["mask"].label, "Which tokens a token may attend to. MiniLM masks none.")
     span: int = whole(4, 1, LONGEST, KNOBS["span"].label, "The reach of a mask that has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, KNOBS["scale"].label, "What dot products are multiplied by before the softmax.")
@@ -76,7 +79,18 @@ class Story:
     @property
     def resized(self) -> bool:
         """Whether a size was changed, so that Heads has to open."""
-        return bool(self.changes(*SIZES))
+        return any(getattr(self, name) != usual for name, usual in self.sizes.items())
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the picture; the tokens of the visitor's own sentence are its words and signs, with those that are added."""
+        found = {name: STORIES.defaults[name] for name in SIZES}
+        return found | dict(STORIES.derived_defaults(vars(self)))
+
+    @property
+    def at_own_sizes(self) -> Story:
+        """The same with the sizes of the picture."""
+        return replace(self, **self.sizes)
 
     @property
     def altered(self) -> dict[str, Any]:
@@ -115,4 +129,10 @@ def _fit_sentence(values: Mapping[str, Any]) -> tuple[Story, list[str]]:
     return Story(**dict(values) | ({"sentence": STORIES.defaults["sentence"]} if lacks else {})), []
 
 
-STORIES = PackedSettings(Story, "the Start page", prefix="story_", nearest=_fit_sentence)
+def _length(values: Mapping[str, Any]) -> dict[str, int]:
+    """The number of tokens of the sentence."""
+    words = re.findall(r"\w+|[^\w\s]", str(values["own"])) if values["sentence"] == OWN else []
+    return {"tokens": len(words) + SPECIAL if words else TOKENS.get(values["sentence"], TOKENS["river"])}
+
+
+STORIES = PackedSettings(Story, "the Start page", prefix="story_", nearest=_fit_sentence, derived_defaults=_length)

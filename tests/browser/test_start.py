@@ -162,11 +162,11 @@ def test_a_long_sentence_keeps_the_largest_share_on_a_phone(visit):
 def test_a_length_opens_heads_and_back_returns_to_the_story(start):
     slider = start.page.locator(".st-key-story_heads input[type=range]")
     slider.press("ArrowRight")
-    start.page.wait_for_url(f"**/heads?{EDITION}&heads=9*")
-    start.wait_for_grid(heads=9, d_model=513)
+    start.page.wait_for_url(f"**/heads?{EDITION}&*heads=13*")
+    start.wait_for_grid(tokens=11, heads=13, d_model=390)
     start.page.go_back()
     expect(start.page.locator(".sentence-head:not(.no-map) canvas")).to_be_visible()
-    expect(start.page.locator(".st-key-story_heads input[type=range]")).to_have_value("8")
+    expect(start.page.locator(".st-key-story_heads input[type=range]")).to_have_value("12")
 
 
 def test_a_link_that_was_shared_from_the_root_opens_heads(visit):

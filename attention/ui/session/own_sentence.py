@@ -43,10 +43,10 @@ def read_typed(story: Story, typed: str) -> Story | str:
     model_run.cancel()
     if not own:
         sentence = STORIES.defaults["sentence"] if story.is_own else story.sentence
-        return text.OWN_BLANK if typed else replace(story, own="", sentence=sentence, query=WORD)
+        return text.OWN_BLANK if typed else replace(story, own="", sentence=sentence, query=WORD).at_own_sizes
     if len(own) > CHARACTERS:
         return text.OWN_LONG.format(most=MOST, shown=story.own if story.is_own else story.shipped.text)
-    asked = replace(story, own=own, sentence=OWN, query=WORD, step=STORIES.defaults["step"])
+    asked = replace(story, own=own, sentence=OWN, query=WORD, step=STORIES.defaults["step"]).at_own_sizes
     if source_of(asked):
         return asked
     request(asked)

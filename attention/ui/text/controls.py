@@ -3,7 +3,7 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "Build your own heads (opens Heads)"
+OPENS_HEADS = "Sizes of this picture. Move one to build your own heads (opens Heads)."
 THIS_HEAD = "Change this head"
 
 # A picture.

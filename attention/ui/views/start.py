@@ -17,7 +17,7 @@ from attention.sources.providers import tokens
 from attention.story.head import SENTENCES, heads_that_find, riddle_config, riddle_shares
 from attention.story.settings import MOST, OWN, SIZES, STORIES, WORD, Story
 from attention.ui import heading, next_step, proof, results
-from attention.ui.controls import knobs, own_text
+from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, model_run, own_sentence, page, present
 from attention.ui.text import model_run as run_text
@@ -199,11 +199,11 @@ def _open_heads(story: Story) -> None:
 
     Its heads are hand-built, as the sidebar says; they show the words of the visitor's own sentence.
     """
-    changes = story.changes(*SIZES, "mask", "span", "scale", "temperature")
+    changes = {name: getattr(story, name) for name in SIZES} | story.changes("mask", "span", "scale", "temperature")
     if story.is_own:
-        changes = {"text": story.own, "tokens": own_text.fitting(story.own, "words")} | changes
+        changes |= {"text": story.own}
     found, _ = CONFIGS.coerce(CONFIGS.defaults | changes)
-    page.leave_for("heads", to_query(found), replace(story, **{name: STORIES.defaults[name] for name in SIZES}))
+    page.leave_for("heads", to_query(found), story.at_own_sizes)
 
 
 def _below(story: Story) -> None:
