@@ -121,21 +121,21 @@ def test_a_map_is_paused_goes_on_and_is_cancelled_from_its_page(monkeypatch):
 
 
 def test_what_was_measured_is_there_again_when_the_page_is_opened_again(monkeypatch):
-    sweep = Sweep(lengths=tuple(LENGTHS), seed=4711)
+    sweep = Sweep(lengths=tuple(LENGTHS), seed=4711, heads=(12,))
     clock = a_line()[1]
-    found = {timing.case: timing for timing in timings(LENGTHS, [0.001, 0.016, 0.256])}
+    found = {timing.case: timing for timing in timings(LENGTHS, [0.001, 0.016, 0.256], heads=12)}
     task = TimingJob(sweep, timings=found, clock=clock)
     monkeypatch.setattr(TIMING_JOBS.line, "tasks", [task])
     monkeypatch.setattr(TIMING_JOBS.line, "clock", clock)
     task.look("an earlier session")
     task.end("done")
     clock.move(250)
-    link = {"lengths": "64,256,1024", "seed": "4711"}
+    link = {"lengths": "64,256,1024", "seed": "4711", "heads": "12"}
     test = timing_page(link)
     assert test.get("progress")[0].proto.text == "Measured here 4 minutes ago: 3 cases."
     assert len(figures(test)) == 1
     assert not test.button(key="measure").disabled
-    assert not timing_page({"lengths": "64,256,1024", "seed": "4712"}).get("progress"), "another sweep"
+    assert not timing_page(link | {"seed": "4712"}).get("progress"), "another sweep"
     task.timings = {case: replace(timing, settled=False) for case, timing in found.items()}
     assert not timing_page(link).get("progress"), "times of a busy machine are for the visitor who measured them"
 

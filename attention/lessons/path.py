@@ -36,7 +36,7 @@ class Step:
 
 
 PATH: tuple[Step, ...] = (
-    Step(Example("One word, two meanings", "start", Story(sentence="account"),
+    Step(Example("One word, two meanings", "start", Story(sentence="account").at_own_sizes,
         "What “bank” attends to changes with the sentence.",
         "In “He sat on the bank of the river.”, which word gets most of the weight of “bank”?",
         ("“sat”", "“of”", "“river”"), 2,

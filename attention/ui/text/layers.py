@@ -198,7 +198,7 @@ OTHER_PATTERN = {  # by the pattern that is shown: the other one, and the label 
 }
 TRY_HELP = "Shows the head of the layers shown that follows this pattern most."
 LATER = "**Previous-token heads** (over 50%: {earlier}) come before **induction heads** ({later}{others}). "
-CHOSEN = " In the {count} layers shown, chosen for heads with a clear role."  # after all of it
+CHOSEN = " The {count} layers shown were chosen for heads with a clear role."  # after all of it
 OTHERS_LATER = "; other previous-token heads: {layers}"
 IN_LAYERS = ("layer {layers}", "layers {layers}")  # one, several
 HOW = "They can write into {key} that {query} came before it, so that a later {query} finds it."

@@ -45,7 +45,7 @@ def view(story: Story) -> None:
         return
     if story.is_own and not own_sentence.source_of(story):
         _read_again(story)
-        story = replace(story, sentence=STORIES.defaults["sentence"])
+        story = replace(story, sentence=STORIES.defaults["sentence"]).at_own_sizes
     config = _config(story)
     trace = results.heads.trace(config)
     too_many = config.tokens > MOST

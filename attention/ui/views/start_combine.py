@@ -6,6 +6,7 @@ It compares vectors: those recorded for the sentences that ship, or those that M
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import ceil, floor
 from typing import Any
 
@@ -197,7 +198,7 @@ def _not_compared(story: Story, trace: Trace) -> None:
     lacks = text.OWN_NOT_COMPARED if own_sentence.vectors_of(story) else text.OWN_NO_VECTORS
     st.markdown(lacks.format(query=token_name(trace, trace.config.query_index)))
     name, shipped = next(iter(SENTENCES.items()))
-    changes = {"sentence": name, "query": WORD}
+    changes = {"sentence": name, "query": WORD} | replace(story, sentence=name).sizes
     st.button(text.OWN_COMPARED.format(word=shipped.about), on_click=page.change, kwargs=changes, key="compared word")
 
 

@@ -132,8 +132,10 @@ def _sweep(timed: Timed) -> Sweep:
 
 
 def _task(timed: Timed) -> TimingJob | None:
-    """This visitor's measurement, or the last one of this sweep on this host."""
-    found = page.visit_state().sweep or TIMING_JOBS.last_measurement(_sweep(timed))
+    """This visitor's measurement, or the last one of this sweep on this host, but for sizes with which the page may open."""
+    found = page.visit_state().sweep
+    if found is None and not timing_sizes.has_one_text(timed):  # whose charts one visitor's times would change for all
+        found = TIMING_JOBS.last_measurement(_sweep(timed))
     if found is not None:
         found.look(page.visitor())
         TIMING_JOBS.line.tidy()  # what it waited for may be available now
