@@ -233,7 +233,7 @@ def test_the_ratio_of_the_longest_stable_length_is_marked_and_said_first_also_wh
         "and back, it takes 1.5 times as long at 128 and is at most 2.7 times as fast at 512."
     )
     words = [each["text"] for each in json.loads(charts.figure(found).to_json())["layout"]["annotations"]]
-    assert "GPU 2 times as fast<br>with copy 1.5 times the CPU's time" in words
+    assert "GPU 2 times as fast<br>with copy 1.5 times as long" in words
 
 
 def test_times_of_other_sizes_or_of_one_device_are_no_break_even():

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import open_marks
-from attention.charts.line_ends import clear_shift, name_lines
+from attention.charts.line_ends import LETTER, WIDE, clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
@@ -30,7 +30,7 @@ NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL, BETWEEN = "{about} {unit}", "about equal", "between {:,} and {:,}"
 FAR = 0.4  # of the width, from which on there is room for the length of a crossing at the left of the line below it
 TIMES = "GPU {alone} times as fast<br>{copied}"
-COPIED, SLOWER = "{times} times with copy", "with copy {times} times the CPU's time"
+COPIED, SLOWER = "{times} times with copy", "with copy {times} times as long"
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -148,10 +148,14 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
     """Adds how many times as fast the GPU is at the longest length, in two lines of text where no line goes through it."""
     line = {"width": 1, "dash": "dot", "color": "gray"}
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
-    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6}
-    letters = max(map(len, says.split("<br>")))
-    place["yshift"] = LABEL + clear_shift(shown, place["x"], high, HEIGHT, ends, letters * LABEL)
-    shown.add_annotation(text=says, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
+    first, last = (log10(end(x for trace in _traces(shown) for x in trace.x)) for end in (min, max))
+    letters, x = LABEL * max(map(len, says.split("<br>"))), log10(length)
+    side, shift, until = "right", 6, x
+    if x - first < FAR * (last - first):  # where a text at its left would lie over the axis
+        side, shift, until = "left", -6, x + letters * LETTER / WIDE * (last - first)
+    place = {"x": x, "y": log10(high), "xanchor": side, "align": side, "xshift": shift}
+    place["yshift"] = LABEL + clear_shift(shown, until, high, HEIGHT, ends, letters)
+    shown.add_annotation(text=says, showarrow=False, font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
 def _mark_break_even(shown: go.Figure, found: BreakEven, unit: str, low: float) -> None:
