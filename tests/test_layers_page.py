@@ -1301,3 +1301,8 @@ def test_the_earlier_and_the_later_head_are_shown_at_work_on_one_pair_of_tokens(
     assert text.TOGETHER_FOLD not in [each.label for each in other.expander], (
         "what the model wrote, it wrote with its own mask"
     )
+
+
+def test_the_first_step_of_a_training_is_not_called_trained():
+    said = words(run(PAGE, {"source": "trained:induction", "training_step": "0"}))
+    assert ":orange-badge[Not trained yet, after 0 steps" in said

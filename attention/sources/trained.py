@@ -27,5 +27,5 @@ class Trained(Recorded):
         return shipped.recording(source.key, config.training_step)
 
     def label(self, source: Source, config: Config) -> str:
-        """Returns that it was trained, and where."""
-        return "trained in this app"
+        """Returns that it was trained, and where; at step 0, that it was not yet."""
+        return "trained in this app" if config.training_step else "not trained yet"

@@ -11,7 +11,12 @@ from attention.knobs import DEFAULTS, GENERATED, TRAINED
 from attention.sources.providers import idle, label, provenance, source_title
 from attention.ui.markdown import escape
 
-COLORS = {"hand-built, not learned": "blue", "random, untrained": "orange", "no projections": "gray"}
+COLORS = {
+    "hand-built, not learned": "blue",
+    "random, untrained": "orange",
+    "not trained yet": "orange",
+    "no projections": "gray",
+}
 CHANGED = "{source}, but {settings}: not as the model computes it"
 
 OWN = "Trained here: "  # in the title of a source whose badge says so
