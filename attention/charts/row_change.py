@@ -75,7 +75,7 @@ def _base(shares: bool) -> alt.Chart:
 
 def _weights(field: str, ends: tuple[float, float], shares: bool) -> alt.Y:
     scale = alt.Scale(domain=list(ends), nice=False)
-    percent = {"format": ".3~%"} if shares else {}
+    percent: dict[str, Any] = {"format": ".3~%"} if shares else {}
     return alt.Y(f"{field}:Q", title="A (line), B", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34, **percent))
 
 

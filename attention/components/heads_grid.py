@@ -129,7 +129,7 @@ def difference_header(config: Config, height: int) -> dict[str, Any]:
     """Returns the header of a message of differences: everything but the cells and what they are about."""
     colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
     sides = sides_of(config)
-    about = {"colors": colors, "why": MASKED_ONCE, "pool": "max"}
+    about: dict[str, Any] = {"colors": colors, "why": MASKED_ONCE, "pool": "max"}
     if sides and not distributes(sides.a):
         about["rest"] = None  # then only one of both weights is a share of its row
     return header(config, height, "") | theme.difference_look() | about
