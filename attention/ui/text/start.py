@@ -101,7 +101,7 @@ WEIGH = (
 )
 STRIPS_HELP = "Green is above zero, brown below; the fuller, the larger. Point at a cell for its number."
 QUERY_ROW, KEY_ROW, PRODUCTS_ROW = "q of {token}", "k of {token}", "products"
-PRODUCTS_ALT = "Three strips of cells: the query, the key and their products, channel by channel, which sum to {sum}"
+PRODUCTS_ALT = "Heatmap: the query, the key and their products, channel by channel, which sum to {sum}"
 SCORED_BY = "The **score** is q\u00a0·\u00a0k{scaling}. {softmax}"
 SCALING = {"1/sqrt(d_head)": "\u00a0/\u00a0√{d_head}", "1/d_head": "\u00a0/\u00a0{d_head}", "none": ""}
 WHY = "Why divide by √{d_head}?"
@@ -134,7 +134,7 @@ TAKE_OVER = (
     "the sum into what is added to the vector of {query}."
 )
 MIX_ALT = (
-    "Strips of cells: the values with the largest weights, each times its weight, channel by channel, and their sum"
+    "Heatmap: the values with the largest weights, each times its weight, channel by channel, and their sum"
 )
 PART, OTHERS, SUM_ROW = "{share} × {token}", "{count} more", "sum"
 COMBINED = "**Which words does {query} move towards?** {here} are from this sentence."
