@@ -17,7 +17,7 @@ NAMES = 150  # pixels that the names of rows have at most
 
 
 @cache
-def strips(names: tuple[str, ...], height: int = CELL) -> dict[str, Any]:
+def strips(names: tuple[str, ...]) -> dict[str, Any]:
     """Returns a strip per row, as a Vega-Lite specification: green cells are above zero, brown ones below, the fuller the larger.
 
     The columns are those of `cells`.
@@ -47,15 +47,15 @@ def strips(names: tuple[str, ...], height: int = CELL) -> dict[str, Any]:
                 alt.Tooltip("label:N", title="value"),
             ],
         )
-        .properties(height=len(names) * height)
+        .properties(height=len(names) * CELL)
     )
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": 0}
 
 
-def cells(vectors: Mapping[str, Sequence[float]], largest: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Returns the data of `strips`: the numbers of some vectors, whose cells are full at the `largest` of their row."""
+def cells(vectors: Mapping[str, tuple[Sequence[float], float]]) -> list[dict[str, Any]]:
+    """Returns the data of `strips`: the numbers of some vectors by name, each with the number at which its cells are full."""
     return [
-        {"row": name, "channel": channel, "value": value, "size": abs(value) / largest[name], "label": f"{value:.3g}"}
-        for name, vector in vectors.items()
+        {"row": name, "channel": channel, "value": value, "size": abs(value) / full, "label": f"{value:.3g}"}
+        for name, (vector, full) in vectors.items()
         for channel, value in enumerate(vector)
     ]

@@ -182,10 +182,9 @@ def mostly(found: Row, what: str) -> str:
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if _is_even(found):
         return f"gives each of the {found.seeing:,} visible {what}s about {format_percent(1 / found.seeing)} of {whole}"
-    if _spreads(found) and count == found.seeing:
-        return f"spreads its weight over all {count:,} visible {what}s"
     if _spreads(found):
-        return f"spreads its weight: {many} have {held} of {whole}"
+        over = f" over all {count:,} visible {what}s" if count == found.seeing else f": {many} have {held} of {whole}"
+        return f"spreads its weight{over}"
     if _is_wide(found):
         return f"needs {many} for {held} of {whole}"
     return f"attends mostly to {many} ({held} of {whole})"

@@ -33,7 +33,7 @@ def draw(story: Story, stops: Stops, change: Change) -> None:
             knobs.slider("span", story, on_change=change)
     knobs.stops("temperature", story, stops["temperature"], format_func="{:g}".format, on_change=change)
     with st.container(key="own-picture"):
-        st.caption(text.OPENS_HEADS)
+        st.caption(text.SIZES_HERE * (not story.is_own) + text.OPENS_HEADS)
         knobs.stops("tokens", story, stops["tokens"], format_func="{:,}".format, on_change=change)
         knobs.slider("heads", story, on_change=change)
         knobs.slider("d_model", story, stops["d_model"], on_change=change)
@@ -47,4 +47,4 @@ def _stops(story: Story, last: Story, before: Stops | None) -> Stops:
     return {**found, "temperature": tuple(sorted({*TEMPERATURES, story.temperature}))}
 
 
-STORY = Kind(STORIES, draw, lambda story: bool(MASKS[story.mask].span), NAMES, stops=_stops)
+STORY = Kind(STORIES, draw, lambda story: (bool(MASKS[story.mask].span), story.is_own), NAMES, stops=_stops)

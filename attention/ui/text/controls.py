@@ -3,7 +3,10 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "Sizes of this picture. Move one to build your own heads (opens Heads)."
+OPENS_HEADS = "Move one to build your own heads (opens Heads)."
+SIZES_HERE = (
+    "Sizes of this picture. "  # before it; of an own sentence, whose words may be several tokens, they are near
+)
 THIS_HEAD = "Change this head"
 
 # A picture.

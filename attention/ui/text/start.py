@@ -133,9 +133,7 @@ TAKE_OVER = (
     "Each token passes on a vector, its **value**. The head adds up the values, each times its weight; a learned matrix turns "
     "the sum into what is added to the vector of {query}."
 )
-MIX_ALT = (
-    "Heatmap: the values with the largest weights, each times its weight, channel by channel, and their sum"
-)
+MIX_ALT = "Heatmap: the values with the largest weights, each times its weight, channel by channel, and their sum"
 PART, OTHERS, SUM_ROW = "{share} × {token}", "{count} more", "sum"
 COMBINED = "**Which words does {query} move towards?** {here} are from this sentence."
 WITHIN_ONE = "**Does {query} move towards {word}?** It is the only other whole word that it sees."

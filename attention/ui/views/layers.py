@@ -101,8 +101,9 @@ def view(config: Config) -> None:
             counted = [] if before or unsaid else [layers_sentences.bold_sentence(config, found, ROOM)]
             blank = [] if before else layers_sentences.blank_sentences(config, found, ROOM)
             st.caption(said, help=layers_sentences.caption_help(config, found, counted + blank))
-        if not (before or alone or unsaid):
-            layers_circuit.say_order(config, found)
+        order = None if before or alone or unsaid else layers_circuit.order_of_kinds(config, found)
+        if order:
+            layers_circuit.say_order(config, found, order)
         if not alone:
             _offer_higher(config, found)
             if len(layers(config.source)) == 1:
@@ -113,7 +114,7 @@ def view(config: Config) -> None:
             if before:
                 st.caption(comparing.SIDE_B)
             _focus(config, found, pair, counted_by)
-        if not (before or unsaid):
+        if order:
             layers_circuit.draw(config, found)
         terms.draw("layers", without=() if maps.number(config, found) in text.GROUPS["Spread"] else ("entropy", "nat"))
     browser_yield.yield_to_browser()

@@ -50,7 +50,7 @@ class Order(NamedTuple):
     later: list[int]
 
 
-def _order(config: Config, found: Mapping[int, Layer]) -> Order | None:
+def order_of_kinds(config: Config, found: Mapping[int, Layer]) -> Order | None:
     """Where the heads of both kinds are; None unless some previous-token head comes first.
 
     None, too, with other settings than the model's: what it wrote, it wrote with its own.
@@ -64,13 +64,13 @@ def _order(config: Config, found: Mapping[int, Layer]) -> Order | None:
     return Order(earlier, previous[len(earlier) :], later)
 
 
-def say_order(config: Config, found: Mapping[int, Layer]) -> None:
+def say_order(config: Config, found: Mapping[int, Layer], order: Order) -> None:
     """Says that previous-token heads are in layers below the induction heads, and what they can do for these.
 
     Draws buttons that show the map of the others, and a training in which such a head appears.
     """
     shown = maps.number(config, found)
-    if shown not in text.OTHER_PATTERN or not (order := _order(config, found)):
+    if shown not in text.OTHER_PATTERN:
         return
     pair, texts = _copy(config.truncated, found), tokens(config.truncated).texts
     earlier, others, later = map(_in_layers, order)
@@ -108,8 +108,8 @@ def _watch_emerge() -> None:
 
 
 def draw(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws an expander, if a head attends to the token before and a later one after copies; open, both on one pair."""
-    if config.tokens > copies.MOST or not _order(config, found):
+    """Draws an expander; open, a head that attends to the token before and a later one after copies, both on one pair."""
+    if config.tokens > copies.MOST:
         return
     fold = st.expander(text.TOGETHER_FOLD, icon=":material/hub:", key=FOLD, on_change="rerun")
     if fold.open:

@@ -38,10 +38,10 @@ def tries(config: Config) -> dict[str, Any]:
 def draw_buttons() -> None:
     """Draws the buttons that exchange both sides and that end the comparison with one of them."""
     st.button(text.SWAP, on_click=_exchange, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
-    for side, label, key in (("A", text.KEEP_A, "keep a"), ("B", text.KEEP_B, "unpin")):
-        ends = {"against": "", "side": "difference"}
-        how = {"on_click": _exchange, "kwargs": ends} if side == "A" else {"on_click": page.change, "kwargs": ends}
-        st.button(label, key=key, icon=":material/close:", help=text.KEEP_HELP.format(side=side), **how)
+    ends, icon = {"against": "", "side": "difference"}, ":material/close:"
+    about_a, about_b = (text.KEEP_HELP.format(side=side) for side in "AB")
+    st.button(text.KEEP_A, key="keep a", icon=icon, help=about_a, on_click=_exchange, kwargs=ends)
+    st.button(text.KEEP_B, key="unpin", icon=icon, help=about_b, on_click=page.change, kwargs=ends)
 
 
 def _exchange(**ends: str) -> None:

@@ -186,10 +186,7 @@ def _mix(
 
 def draw_strips(key: str, vectors: Mapping[str, tuple[Float[Tensor, " d"], float]], alt: str) -> None:
     """Draws vectors by name as strips of cells; each comes with the number at which its cells are full."""
-    rows = channels.cells(
-        {name: vector.tolist() for name, (vector, _) in vectors.items()},
-        {name: most for name, (_, most) in vectors.items()},
-    )
+    rows = channels.cells({name: (vector.tolist(), most) for name, (vector, most) in vectors.items()})
     _draw_chart(key, rows, channels.strips(tuple(vectors)), alt)
 
 
