@@ -247,15 +247,14 @@ def test_heads_that_stand_out_are_named():
     )
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
     assert finding in words(selected)
-    (said,) = [each for each in test.caption if each.value.startswith("Words in cells")]
+    (said,) = [each for each in test.caption if each.value.startswith("Blank: ")]
     assert said.help.endswith(text.GAPS)
     assert "over queries that have one" in said.help
     assert "Rows: the 6 of 30 layers that are recorded, chosen for heads with a clear role" in said.help
     assert said.help.startswith("Bold: over 50%, as the headline counts. Cells have no number under a tenth")
     assert "The colour is the mean weight on what followed an earlier copy of the token, for the 50 tokens" in said.help
     assert said.value == (
-        "Words in cells under 10%: prev = the token before, first = the first token, self = itself, near = within 5 tokens; "
-        "blank: no single pattern. Colour: weight on what followed an earlier copy of the token (uniform weights: 2.9%)."
+        "Blank: under 10%. Colour: weight on what followed an earlier copy of the token (uniform weights: 2.9%)."
     )
     assert maps.HIGH == 0.5
     even = {(0, head): 0.5 for head in range(8)}
@@ -264,7 +263,7 @@ def test_heads_that_stand_out_are_named():
 
 
 def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what_its_map_shows():
-    test = run(PAGE, LAYERED.begins | {"query": "20"})
+    test = run(PAGE, LAYERED.begins | {"query": "20", "layer_map": "auto"})
     assert link(test)["query"] == "20" and selected_head(test)["query"] == 20, "the row of a link stays"
     test.selectbox(key="source").set_value("recorded:minilm-street").run()
     assert "query" not in link(test), "the selected row was one of other tokens"
@@ -275,18 +274,16 @@ def test_another_source_selects_the_head_of_its_headline_and_the_menu_names_what
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert (
-        "5 of these 54 heads (from 6 of 30 layers) act as induction heads here: on average over 50 repeated tokens, most of"
-        in words(test)
+    said = text.ORDER.format(
+        earlier="layers 1, 11 and 16", heads="5 **induction heads**", later="layers 17 and 18", find="find"
     )
-    cells = tables(test)[0]
-    assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
-    menu = test.selectbox(key="layer_map")
-    assert (
-        menu.value == "auto"
-        and menu.options[menu.index or 0] == "Pattern: induction (after a copy)"
-        and len(menu.options) == len(EVERY) - 3
-    )
+    assert said in words(test)
+    menu, cells = test.selectbox(key="layer_map"), tables(test)[0]
+    held = maps.cells("induction", results.layers.layers(Config.of(REPEATED)))
+    best = cells["focus"].index(True)
+    assert (cells["layer"][best], cells["head"][best]) == max(held, key=held.__getitem__), "the highest is selected"
+    assert menu.value == "kinds" == LAYERED.begins["layer_map"] and menu.options[menu.index or 0] == text.KINDS
+    assert len(menu.options) == len(EVERY) - 3 + 1
     assert sorted(name for names in text.GROUPS.values() for name in names) == sorted(EVERY)
     about = menu.help or ""
     assert (
@@ -363,15 +360,13 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         f"Of the 50 repeated tokens, {sum(copies)} attend most to what followed an earlier copy." in captions(test)
         and sum(copies) == 49
     )
-    entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
-    in_percent = [
-        '".3~%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
-    ]
+    shown = [run(PAGE, LAYERED.begins | {"layer_map": name}) for name in ("induction", "entropy")]
+    in_percent = ['".3~%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in shown]
     assert in_percent == [True, False], "shares of the weight alone, as the sentence above the map"
 
 
 def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
-    test = run(PAGE, LAYERED.begins)
+    test = run(PAGE, LAYERED.begins | {"layer_map": "auto"})
     cells = tables(test)[0]
     order = sorted(range(54), key=lambda at: -cells["value"][at])
     assert test.button(
@@ -387,7 +382,8 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
         ) in words(test)
         assert not test.exception
     last = order[-1]
-    test = run(PAGE, LAYERED.begins | {"layer": f"{cells['layer'][last]}", "head": f"{cells['head'][last]}"})
+    lowest = {"layer": f"{cells['layer'][last]}", "head": f"{cells['head'][last]}", "layer_map": "auto"}
+    test = run(PAGE, LAYERED.begins | lowest)
     assert test.button(key="Next head").disabled and not test.button(key="Previous head").disabled
 
 
@@ -1018,8 +1014,7 @@ def test_the_caption_says_which_cells_have_no_number():
     assert one(replace(config, layer_map="even"), low, ROOM) == "Blank: under 2.5%.", (
         "a tenth of the end of the colours"
     )
-    meant = "prev = the token before, self = itself, near = within 5 tokens; blank: no single pattern"
-    assert one(config, found, ROOM) == f"Words in cells under 33%: {meant}.", "1.4 times what uniform weights have"
+    assert one(config, found, ROOM) == "Blank: under 33%.", "1.4 times what uniform weights have"
     assert any(0.1 < value < 0.33 for value in numbers("first", config))
     assert one(Config.of(STREET, layer_map="entropy"), found, ROOM) == ""
     assert one(config, found, Room(100, 50)) == "Point at a cell for its value.", "rows are too low for numbers"
@@ -1051,29 +1046,55 @@ def test_no_share_that_is_small_by_chance_is_written_and_that_of_a_head_that_is_
     assert limit <= max(maps.HIGH, 0.1), "a head that is high has its number"
 
 
-def test_the_chart_and_the_caption_have_one_limit_and_a_cell_with_a_word_says_what_it_means():
+def test_the_chart_and_the_caption_have_one_limit():
     test = run(PAGE, {"source": STREET, "layer_map": "first"})
-    spec = test.get("vega_lite_chart")[0].proto.spec
-    assert "datum.value >= 0.33" in spec and "datum.role && datum.value < 0.33" in spec
-    assert "Words in cells under 33%:" in captions(test) and text.LIMIT.format(ratio=1.4) in helps(test)
-    cells = tables(test)[0]
-    said = {(cells["layer"][at], cells["head"][at]): says for at, says in enumerate(cells["says"])}
-    assert said[1, 2] == "Layer 1, head 2: the token before · first token 11.9%", "it has the word “prev”"
-    assert said[18, 3].startswith("Layer 18, head 3: 8"), "it has a number"
+    assert "datum.value >= 0.33" in test.get("vega_lite_chart")[0].proto.spec
+    assert "Blank: under 33%." in captions(test) and text.LIMIT.format(ratio=1.4) in helps(test)
 
 
-def test_cells_without_a_number_have_the_role_of_their_head_if_there_is_room():
-    config = Config.of(REPEATED, layer_map="induction")
+@pytest.mark.parametrize("source", [REPEATED, STREET, "recorded:minilm-street", "trained:induction"])
+def test_the_map_of_what_each_head_does_names_it_as_its_role_and_the_headline_do(source):
+    config = Config.of(source, layer_map="kinds")
     found = results.layers.layers(config)
-    words, held = maps.short_roles(config, found, ROOM), maps.cells("induction", found)
-    assert words[11, 1] == "prev" and words[18, 3] == "first" and words[18, 6] == "ind" and (17, 0) not in words
-    caption = layers_sentences.cells_sentence(config, found, ROOM)
-    assert "under 10%" in caption and "prev = the token before" in caption and "ind =" not in caption
-    (table,) = tables(run(PAGE, {"source": REPEATED}))[:1]
-    assert set(filter(None, table["role"])) == set(words.values())
-    assert {cell for cell, value in held.items() if value < 0.1} & words.keys(), "else the words are never seen"
-    assert not maps.short_roles(replace(config, layer_map="entropy"), found, ROOM)
-    assert layers_chart.writes_roles(6, 9, ROOM) and not layers_chart.writes_roles(6, 12, ROOM)
+    cells = tables(run(PAGE, {"source": source, "layer_map": "kinds"}))[-1 if source == "trained:induction" else 0]
+    words = dict(zip(zip(cells["layer"], cells["head"], strict=True), cells["word"], strict=True))
+    roles = {(layer, head): role for layer, each in found.items() for head, role in enumerate(each.roles)}
+    assert words.keys() == roles.keys()
+    counted = maps.counted_heads(config, found)
+    for cell, word in words.items():
+        if cell in counted:
+            assert word == {"induction": "ind", "previous": "prev", "first": "first"}[maps.number(config, found)]
+        else:
+            assert bool(word) is bool(roles[cell]), (cell, word)
+            assert word.endswith("+") is (roles[cell] is not None and ", " in roles[cell].name)
+    kinds = {kind for kind in cells["kind"] if kind}
+    assert {kind.partition(":")[0] for kind in kinds} == {word.rstrip("+") for word in words.values() if word}
+
+
+def test_the_panel_of_the_map_of_what_each_head_does_counts_what_the_selected_head_does():
+    link = {"source": REPEATED, "layer_map": "kinds"}
+    for layer, head, said in (
+        ("18", "6", "induction 89\\.6% · highest"),
+        ("16", "0", "previous token"),
+        ("18", "3", "first"),
+    ):
+        test = run(PAGE, link | {"layer": layer, "head": head})
+        place = next(each.value for each in test.markdown if f"**Layer {layer}, head {head}**" in each.value)
+        assert said in place.lower(), place
+        assert "then 5 **induction heads** (layers 17 and 18)" in words(test), "the headline is that of the map"
+
+
+def test_buttons_of_the_map_of_what_each_head_does_go_on_in_its_order_and_keep_the_map():
+    test = run(PAGE, {"source": REPEATED, "layer_map": "kinds", "layer": "18", "head": "6"})
+    test.button(key="Next head").click().run()
+    assert query_without_edition(link(test)) == {"source": REPEATED, "layer_map": "kinds", "layer": "18", "head": "7"}
+    test.button(key="try").click().run()
+    assert test.button(key="try").label == "Show an induction head" and link(test)["layer_map"] == "kinds"
+    best = results.layers.layers(Config.of(REPEATED))
+    held = maps.cells("previous", best)
+    assert (int(link(test)["layer"]), int(link(test).get("head", 0))) == max(held, key=held.__getitem__)
+    test.button(key="emerge").click().run()
+    assert link(test)["source"] == "trained:induction" and link(test)["layer_map"] == "kinds"
 
 
 @pytest.mark.parametrize("source", ["trained:reverse", "trained:sort"])
@@ -1222,7 +1243,7 @@ def test_a_role_that_a_head_has_on_few_texts_is_not_said_to_be_its_role(layer, h
 
 
 def test_one_watches_induction_heads_appear_at_the_step_beside_the_map():
-    test = run(PAGE, LAYERED.begins)
+    test = run(PAGE, LAYERED.begins | {"layer_map": "auto"})
     test.button(key="emerge").click().run()
     assert not test.exception and link(test)["source"] == "trained:induction"
     before, after = 160, 200  # of the recorded steps

@@ -45,7 +45,7 @@ LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 AMPLE = 28  # width in pixels from which on the number has the usual size
-WORD, WORDED = 26, 9  # width in pixels from which on a cell has room for a short word, and how many heads leave as much
+WORD = 26  # width in pixels from which on a cell has room for a short word
 
 
 @lru_cache(maxsize=64)
@@ -65,8 +65,7 @@ def numbers(
 
     Colours go from one of the `ends` to the other; numbers have `digits` decimals, and are bold in heads that the column `strong`
     marks, paler in others. In `percent`, the table has a column `short`, the text in the cells without its sign, of which shares
-    below the `limit` have none: those cells have the short word of the column `role`, if there is one. `says`: the tooltips, of
-    one line, as they cover other cells. The selected cell has a frame.
+    below the `limit` have none. `says`: the tooltips, of one line, as they cover other cells. The selected cell has a frame.
     `switches`: a column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     `title`: what the map shows, above it, in place of the label at its colours; percentages of few heads are legible without
     these, and have none unless the `room` has a `key` or the colours end below 100%.
@@ -105,10 +104,6 @@ def numbers(
     more = _breaks(layers)
     if percent:
         words = words.transform_calculate(written="replace(datum.short, '%', '')")
-        roles = alt.Chart().transform_filter(f"datum.role && datum.value < {limit}")
-        shown = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
-        look = roles.mark_text(fontSize=shown, color="currentColor", opacity=PALE, aria=False)
-        more = [look.encode(x=x, y=y, text="role:N"), *more]
     unsigned = bool(legible)  # without a key, only the title tells what the numbers are
     if not switches:
         return _titled(_with_frame(cells, words, height(len(layers), room), *more), title, unsigned)
@@ -118,6 +113,47 @@ def numbers(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
     return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses, *more), title, unsigned)
+
+
+@lru_cache(maxsize=64)
+def kinds(
+    layers: tuple[int, ...], heads: int, named: tuple[tuple[str, str], ...], room: Room = USUAL, title: str = ""
+) -> dict[str, Any]:
+    """Returns cells over the columns layer, head, kind, word, focus, turn, says of a table, as a Vega-Lite specification.
+
+    `named`: the kinds as in the key to the colours, each with its colour; a cell whose kind is null is blank. `word`: the text in
+    a cell, where there is room.
+    """
+    x, y, tall = _axes(layers, heads, "head", room=room)
+    names, colors = zip(*named, strict=True) if named else ((), ())
+    key = alt.Legend(
+        title=None,
+        orient="bottom",
+        columns=1,
+        symbolType="square",
+        symbolSize=150,
+        labelFontSize=12,
+        labelLimit=0,
+        rowPadding=2,
+        symbolStrokeWidth=0,
+        offset=4,
+    )
+    color = alt.Color("kind:N", scale=alt.Scale(domain=list(names), range=list(colors)), legend=key if names else None)
+    cells = (
+        alt.Chart(name="cells")
+        .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.condition("isValid(datum.kind)", color, alt.value("transparent")),
+            tooltip=alt.Tooltip("says:N"),
+            description="says:N",
+        )
+        .add_params(_cell_selection())
+    )
+    size = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
+    words = alt.Chart().mark_text(fontSize=size, color="currentColor", aria=False).encode(x=x, y=y, text="word:N")
+    return _titled(_with_frame(cells, words, height(len(layers), room), *_breaks(layers)), title)
 
 
 @lru_cache(maxsize=64)
@@ -244,11 +280,6 @@ def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
     least = TALL if layers * TALL <= room.stretch else LEAST
     return layers * max(least, min(room.row, room.high // layers))
-
-
-def writes_roles(layers: int, heads: int, room: Room = USUAL) -> bool:
-    """Whether the cells of a map have room for short names of roles as well."""
-    return heads <= WORDED and writes_numbers(layers, heads, room)
 
 
 def writes_numbers(layers: int, heads: int, room: Room = USUAL) -> bool:

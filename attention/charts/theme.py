@@ -7,6 +7,7 @@ Masked cells: a hatch of neutral greys, never a colour of the map. The selected 
 dashed; neither is a colour of the map. Heads have their own colours.
 Head statistics have a map of one hue, olive, distances between heads one of another, steel: from the background, white or
 dark, to the full colour. The blue frame of a selection is visible on both.
+The kinds of keys that heads attend to have pale colours of their own, with a word in each cell.
 """
 
 from __future__ import annotations
@@ -59,6 +60,18 @@ OPACITIES = (
 )  # of head statistics at zero, in the middle and at the end of the scale: these differ clearly on a dark page, too
 NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in OPACITIES)
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
+KINDS = {  # of keys that a head attends to, by the first word of its role; other numbers of tokens back are as "two"
+    "one": "rgba(0, 114, 178, 0.5)",
+    "two": "rgba(86, 180, 233, 0.4)",
+    "next": "rgba(46, 170, 181, 0.4)",
+    "induction": "rgba(213, 94, 0, 0.6)",
+    "first": "rgba(133, 139, 151, 0.4)",
+    "itself": "rgba(204, 121, 167, 0.45)",
+    "same": "rgba(230, 159, 0, 0.5)",
+    "nearby": "rgba(0, 158, 115, 0.25)",
+    "uniform": "rgba(143, 126, 231, 0.3)",
+    "random": "rgba(184, 168, 0, 0.35)",
+}
 INFLUENCE = {  # of one hue, unlike that of weights; the smallest is no background, which zeros have
     "light": ("#e4defa", "#bdb0f2", "#9180e3", "#6741ca", "#402584"),
     "dark": ("#2a1b57", "#402584", "#6741ca", "#8d75eb", "#b6abf9"),

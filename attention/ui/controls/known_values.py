@@ -13,6 +13,8 @@ from attention.knobs import DEFAULTS, KNOBS
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
 
+KINDS = "kinds"  # a value of `layer_map`: what each head does, not a statistic of it
+
 
 def with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """Replaces unknown implementations and head statistics, which the core does not check, by defaults, with messages.
@@ -37,7 +39,7 @@ def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[
 
 KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError for an unknown value
     "implementation": _among("implementation", *ROWS, others=HUNTS),
-    "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
+    "layer_map": _among("layer_map", DEFAULTS["layer_map"], KINDS, *EVERY),
     "across": _among("across", DEFAULTS["across"], *EVERY),
     "upwards": _among("upwards", DEFAULTS["upwards"], *EVERY),
 }

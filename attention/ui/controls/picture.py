@@ -340,7 +340,12 @@ SCORES = replace(
 MIXED = Config(tokens=4, heads=2, d_model=4, projections="independent", seed=6)  # weights that are no zeros and ones
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True, example_views=frozenset({"step"}))
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
-_FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
+_FIRST_HEAD = {
+    **_REAL,
+    "layer": "18",
+    "head": "6",
+    "layer_map": "kinds",
+}  # the strongest induction head of its text, which repeats
 LAYERED = replace(
     PICTURE,
     draw=partial(draw, first=[name for name in FIRST if name != STEP], on_page={STEP}),

@@ -51,7 +51,8 @@ WHERE_VISIBLE = ", for {count} of the {all} repeated tokens,"
 WHERE_SEE = ", for the {count} of {all} tokens that see it,"
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
-MEANINGS = {  # of the other statistics
+MEANINGS = {  # of the other statistics, and of the map of what each head does
+    "kinds": "the kind of token that gets over half of its weight",
     "entropy": "how spread out the rows are, in nats; it can grow with the number of visible keys",
     "entropy_share": "entropy as a share of its maximum, so that short and long rows compare",
     "effective_keys": "entropy as a number of keys: a uniform row over as many keys has the same entropy",
@@ -68,6 +69,15 @@ GROUPS = {  # of statistics, in the menu: what those of a group have in common
     "Variety": ("effective_rank",),
 }
 GROUPED = "{group}: {statistic}"
+KINDS = "What each head does"  # in the menu, before all statistics
+KIND_KEY = "{word}: {meaning}"
+KINDS_CAPTION = "Blank: no single pattern."
+KINDS_SEVERAL = " +: and another kind of token."
+KINDS_HELP = (
+    "A head is named after the kind of token that gets over half of its weight on average, and well above what uniform weights "
+    "would give. The panel beside the map counts that kind for the selected head."
+)
+KINDS_ALT = "Heatmap by layer and head: what each head attends to"
 IN_MENU = {  # in the menu, statistics whose label alone does not tell how they differ from others
     "induction": "induction (after a copy)",
     "same": "same token (or itself)",
@@ -142,7 +152,6 @@ ROWS_CHOSEN = "Rows: the {count} of {depth} layers that are recorded, chosen for
 GAPS = "Double lines: layers in between are not shown."
 OWN_SHOWS = " (a text of your own shows all)"
 ROWS_OWN = "Rows: all {layers} layers; recorded texts show {count} of them."
-ROLE_VALUE = "{role} · {statistic} {value}"  # of a cell that has the word of a role
 CELL, CELL_OFF = "{head}: {value}", "{head}: {value}, switched off"
 CELLS = "Each cell is a head: click one."
 SEE = "[{head}: {statistic}. See its map ↓](#{anchor})"
@@ -153,12 +162,12 @@ UNIFORM = " (uniform weights: {share})"
 MEAN_OVER = "The colour is the mean weight on {keys}{where}."
 COLOURS_SPAN = "Colours span the values of these heads."
 CELLS_BLANK = "Blank: under {limit}."
-CELLS_ROLES = "Words in cells under {limit}: {roles}; blank: no single pattern."
 LIMIT = (
     "Cells have no number under a tenth of the scale, or under {ratio:g} times uniform weights, which can be by chance."
 )
 SHORT_ROLES = {  # by the first word of the name of a role, in the order in which they are listed: a word and its meaning
     "one": ("prev", "the token before"),
+    "induction": ("ind", "what followed an earlier copy"),
     **{
         count: (f"{number} back", f"{count} tokens before")
         for number, count in enumerate(
@@ -172,9 +181,7 @@ SHORT_ROLES = {  # by the first word of the name of a role, in the order in whic
     "nearby": ("near", "within 5 tokens"),
     "uniform": ("even", "all alike"),
     "random": ("rand", "random"),
-    "induction": ("ind", "induction"),
 }
-SHORT_MEANING = "{name} = {meaning}"
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers
 COUNTED = "The headline counts heads over 50%."
@@ -196,12 +203,26 @@ OTHER_PATTERN = {  # by the pattern that is shown: the other one, and the label 
     "induction": ("previous", "Try: previous token"),
     "previous": ("induction", "Show: induction"),
 }
+OTHER_HEAD = {"previous": "Show a previous-token head", "induction": "Show an induction head"}  # if the map stays
 TRY_HELP = "Shows the head of the layers shown that follows this pattern most."
+ORDER = (  # of the layers of both kinds of heads, one or several induction heads
+    "First come heads that attend to the previous token ({earlier}), then {heads} ({later}), which {find} what followed an "
+    "earlier copy."
+)
+ONE_LATER, LATER_HEADS = ("an **induction head**", "finds"), ("{count} **induction heads**", "find")
 LATER = "**Previous-token heads** (over 50%: {earlier}) come before **induction heads** ({later}{others}). "
-CHOSEN = " The {count} layers shown were chosen for heads with a clear role."  # after all of it
+CHOSEN = " The {count} layers shown, of {depth}, were chosen for heads with a clear role."  # after all of it
 OTHERS_LATER = "; other previous-token heads: {layers}"
 IN_LAYERS = ("layer {layers}", "layers {layers}")  # one, several
 HOW = "They can write into {key} that {query} came before it, so that a later {query} finds it."
+HOW_KINDS = (
+    "**Why in this order?** A previous-token head can write into {key} that {query} came before it, so that an induction head "
+    "finds it from a later {query}."
+)
+HOW_ALL_KINDS = (
+    "**Why in this order?** A previous-token head can write into each token which one came before it, so that an induction head "
+    "finds it from a later copy of that one."
+)
 HOW_ALL = "They can write into each token which one came before it; a later copy of that one can then find it."
 TOGETHER_FOLD = "How two heads work together"
 TOGETHER_FIRST = "**1 · {head}** attends to the token before."
@@ -263,6 +284,7 @@ PLACE = "**{head}**  \n{statistic} · {place}"
 HIGHEST, LOWEST, NTH = "highest of {count}", "lowest of {count}", "{nth} of {count}"  # by the statistic of the map
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
+BEFORE_HELP, AFTER_HELP = "The head before this one on the map", "The head after this one on the map"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."
 NO_VALUE = "{statistic}: none (no visible key)"
 

@@ -28,7 +28,6 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
-from attention.ui.session.role_note import short_role
 from attention.ui.text import heads
 from attention.ui.text import layers as text
 from attention.ui.views.head_names import cell_text, head_title, heads_phrase
@@ -60,8 +59,8 @@ Cells = dict[tuple[int, int], float]
 class Values(NamedTuple):
     """What a map of layers and heads shows: a number of each head, what it is, the ends of its scale and how it is written.
 
-    `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest. `roles`:
-    short names of roles, for heads whose number is too small to be written: a share below the `limit`.
+    `title`: of the map, if it has one. `bold`: the heads whose numbers are bold; None for the one with the largest. Shares below
+    the `limit` are not written.
     """
 
     cells: Cells
@@ -71,7 +70,6 @@ class Values(NamedTuple):
     percent: bool = True
     title: str = ""
     bold: Collection[tuple[int, int]] | None = None
-    roles: Mapping[tuple[int, int], str] = {}
     limit: float = chart.FAINT
 
 
@@ -267,9 +265,8 @@ def draw_map(
     found: Mapping[int, Layer],
     behaviour: Behaviour = USUAL,
     title: str = "",
-    roles: Mapping[tuple[int, int], str] = {},
 ) -> None:
-    """Draws the map of the statistic with its `title`, or says why there is none; `roles` as in `Values`."""
+    """Draws the map of the statistic with its `title`, or says why there is none."""
     name = number(config, found)
     held = cells(name, found)
     if not held:
@@ -279,28 +276,21 @@ def draw_map(
     percent = is_share(name, config)
     bold = counted_heads(config, found) or None
     limit = least_written(name, config, held)
-    values = Values(
-        held, described.label, ends(name, config, held), digits(described), percent, title, bold, roles, limit
-    )
+    values = Values(held, described.label, ends(name, config, held), digits(described), percent, title, bold, limit)
     draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, ends, decimals, percent, title, bold, roles, limit = values
+    cells, label, ends, decimals, percent, title, bold, limit = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if percent:
         table["short"] = [format_short_percent(value, HIGH) for value in cells.values()]
-        table["role"] = [roles.get(cell, "") for cell in cells]
-    said = {cell: roles[cell] for cell, value in cells.items() if value < limit and cell in roles}
     strong = {max(cells, key=cells.__getitem__)} if bold is None else bold
     table["strong"] = [cell in strong for cell in cells]
     written = format_percent if percent else format_mean
-    table["says"] = [
-        cell_text(config, cell, role_value_text(said.get(cell, ""), label, written(value)), cell in (off or ()))
-        for cell, value in cells.items()
-    ]
+    table["says"] = [cell_text(config, cell, written(value), cell in (off or ())) for cell, value in cells.items()]
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
@@ -316,29 +306,10 @@ def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     )
 
 
-def role_value_text(word: str, label: str, value: str) -> str:
-    """The value of a cell, after the meaning of its `word`, if it has one, and then after the label of the statistic."""
-    meanings = dict(text.SHORT_ROLES.values())
-    return text.ROLE_VALUE.format(role=meanings[word], statistic=label.lower(), value=value) if word else value
-
-
 def counted_heads(config: Config, found: Mapping[int, Layer]) -> set[tuple[int, int]]:
     """The heads that a headline counts: those with over half of their weight on the keys of the statistic."""
     held = cells(number(config, found), found)
     return {cell for cell, value in held.items() if value > HIGH} if is_weight(config, found) else set()
-
-
-def short_roles(config: Config, found: Mapping[int, Layer], room: chart.Room) -> dict[tuple[int, int], str]:
-    """The short name of the role of each head that has a single one; {} if the map has no room or shows no weight."""
-    if not (is_weight(config, found) and chart.writes_roles(len(found), config.heads, room)):
-        return {}
-    named = {
-        (layer, head): short_role(role)
-        for layer, each in found.items()
-        for head, role in enumerate(each.roles)
-        if role and role.shows and "," not in role.name
-    }
-    return {cell: name for cell, name in named.items() if name}
 
 
 def highest_by_step(config: Config) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -25,6 +25,7 @@ from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs, picture
+from attention.ui.controls.known_values import KINDS
 from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
@@ -33,7 +34,15 @@ from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
-from attention.ui.views import heads_large, layers_changed, layers_circuit, layers_sentences, own_text, questions
+from attention.ui.views import (
+    heads_large,
+    layers_changed,
+    layers_circuit,
+    layers_kinds,
+    layers_sentences,
+    own_text,
+    questions,
+)
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
 from attention.ui.views.head_names import head_title, place_text
@@ -63,6 +72,9 @@ def view(config: Config) -> None:
     sides = sides_shown(config, "difference", has_layer_difference)
     before = results.layers.layers(sides.a.truncated) if sides else None
     alone, unsaid = present.is_embedded(), questions.unsaid(config)
+    kinds = layers_kinds.is_shown(config) and not (before or unsaid)
+    focus = layers_kinds.focus(config, found) if kinds else config
+    order = None if before or alone or unsaid else layers_circuit.order_of_kinds(config, found)
     if sides and before:
         said, changed = layers_changed.changed_maps(sides)
         finding = f"{layers_changed.finding(config, before, found)} {said}"
@@ -70,42 +82,37 @@ def view(config: Config) -> None:
         if not (alone or unsaid):
             layers_changed.link_to_largest(sides, changed)
     else:
-        draw_finding(questions.unsaid_finding() if unsaid else layers_sentences.finding(config, found))
+        finding = layers_circuit.finding(found, order) if kinds and order else layers_sentences.finding(config, found)
+        draw_finding(questions.unsaid_finding() if unsaid else finding)
     if not (alone or own_text.look_read(config)) and (said := copies.text_sentence(config)):
         st.caption(said)
     pair, counted_by = None, ""
     if not (before or unsaid):
-        pair, counted_by = copies.example_or_largest(config.truncated, maps.number(config, found))
+        pair, counted_by = copies.example_or_largest(focus.truncated, maps.number(focus, found))
     if not alone:
         _training_step(config, found)
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
             _statistic(config, found)
-            if not unsaid and (why := layers_sentences.fallback(config, found)):
-                st.caption(escape(why))
         if before:
             if not alone:
                 st.caption(text.CELLS)
             layers_changed.draw_map(config, before, found, ROOM)
-            said = layers_changed.selected_sentence(config, before, found)
+            _say_values(config, found, layers_changed.selected_sentence(config, before, found))
         else:
             if not (alone or unsaid):
-                _see_map(config, found)
-            if alone or not maps.absent(config, found):
-                roles = maps.short_roles(config, found, ROOM)
-                maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS, roles)
-            if said := layers_sentences.statistic_caption(config, found):
-                said = f"{layers_sentences.cells_sentence(config, found, ROOM)} {said}".lstrip()
-        if said:
-            counted = [] if before or unsaid else [layers_sentences.bold_sentence(config, found, ROOM)]
-            blank = [] if before else layers_sentences.blank_sentences(config, found, ROOM)
-            st.caption(said, help=layers_sentences.caption_help(config, found, counted + blank))
-        order = None if before or alone or unsaid else layers_circuit.order_of_kinds(config, found)
+                _see_map(focus, found)
+            title = "" if alone else text.CELLS
+            if kinds:
+                layers_kinds.draw_map(config, found, ROOM, title)
+            else:
+                _values_map(config, found, title)
         if order:
-            layers_circuit.say_order(config, found, order)
+            layers_circuit.say_order(config, found, order, maps.number(focus, found))
         if not alone:
-            _offer_higher(config, found)
+            if not kinds:
+                _offer_higher(config, found)
             if len(layers(config.source)) == 1:
                 _several(config.heads)
             st.html(f'<div id="{MAP}" style="scroll-margin-top: 4rem"></div>')
@@ -113,11 +120,32 @@ def view(config: Config) -> None:
         with right:
             if before:
                 st.caption(comparing.SIDE_B)
-            _focus(config, found, pair, counted_by)
+            _focus(config, focus, found, pair, counted_by)
         if order:
             layers_circuit.draw(config, found)
         terms.draw("layers", without=() if maps.number(config, found) in text.GROUPS["Spread"] else ("entropy", "nat"))
     browser_yield.yield_to_browser()
+
+
+def _values_map(config: Config, found: Mapping[int, Layer], title: str) -> None:
+    """Draws the map of a statistic, and what its colours and the numbers in its cells are."""
+    alone, unsaid = present.is_embedded(), questions.unsaid(config)
+    if not (alone or unsaid) and (why := layers_sentences.fallback(config, found)):
+        st.caption(escape(why))
+    if alone or not maps.absent(config, found):
+        maps.draw_map(config, found, maps.Behaviour(room=ROOM), title)
+    if said := layers_sentences.statistic_caption(config, found):
+        bold = [] if unsaid else [layers_sentences.bold_sentence(config, found, ROOM)]
+        blank = layers_sentences.blank_sentences(config, found, ROOM)
+        _say_values(
+            config, found, f"{layers_sentences.cells_sentence(config, found, ROOM)} {said}".lstrip(), bold + blank
+        )
+
+
+def _say_values(config: Config, found: Mapping[int, Layer], said: str, more: Sequence[str] = ()) -> None:
+    """Draws a caption of the map with the formula of its statistic, after `more` in its help."""
+    if said:
+        st.caption(said, help=layers_sentences.caption_help(config, found, more))
 
 
 def _training_step(config: Config, found: Mapping[int, Layer]) -> None:
@@ -153,9 +181,10 @@ def _steps_chart(highest: Mapping[int, float], now: int) -> None:
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the menu of what the map is coloured by; "auto", or one that these heads lack, has the name of what it shows."""
-    shown, metric_labels = maps.number(config, found), layers_sentences.grouped_labels()
+    metric_labels = layers_sentences.grouped_labels()
+    shown = config.layer_map if layers_kinds.is_shown(config) else maps.number(config, found)
     zero = {name for name in maps.PATTERNS if name != shown and not any(maps.cells(name, found).values())}
-    usable = maps.known_metrics(config) | {shown: None}
+    usable = {KINDS, *maps.known_metrics(config), shown}
     known = [name for name in metric_labels if name in usable and name not in zero]
     names = [config.layer_map if name == shown else name for name in known]
     label = lambda name: metric_labels[shown if name == config.layer_map else name]  # noqa: E731
@@ -188,8 +217,11 @@ def _take_new_source(config: Config) -> bool:
     return before not in ("", config.source)
 
 
-def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws the selected head, its place by the statistic of the map, and buttons for the heads before and after it."""
+def _stepper(config: Config, found: Mapping[int, Layer], in_order: bool) -> None:
+    """Draws the selected head, its place by the statistic of the config, and buttons for the heads before and after it.
+
+    `in_order`: whether these are the heads as on the map, not by that statistic.
+    """
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     order = sorted(held, key=held.__getitem__, reverse=True)
     title = head_title(config, here).capitalize()
@@ -198,16 +230,18 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
         if here not in order or maps.absent(config, found) or questions.unsaid(config):
             st.markdown(f"**{title}**", help=about)
             return
-        at = order.index(here)
+        place = place_text(order.index(here) + 1, len(order))
+        steps = sorted(order) if in_order else order
+        at = steps.index(here)
         said = layers_sentences.metric_text(config, found, held[here])
-        st.markdown(text.PLACE.format(head=title, statistic=said, place=place_text(at + 1, len(order))), help=about)
+        st.markdown(text.PLACE.format(head=title, statistic=said, place=place), help=about)
         with st.container(horizontal=True, width="content", gap="small"):
             for label, to, shortcut, help in (
-                (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
-                (text.NEXT, at + 1, "N", text.NEXT_HELP),
+                (text.PREVIOUS, at - 1, "P", text.BEFORE_HELP if in_order else text.PREVIOUS_HELP),
+                (text.NEXT, at + 1, "N", text.AFTER_HELP if in_order else text.NEXT_HELP),
             ):
-                there = 0 <= to < len(order)
-                layer, head = order[to] if there else here
+                there = 0 <= to < len(steps)
+                layer, head = steps[to] if there else here
                 st.button(
                     label,
                     key=f"{label} head",
@@ -302,17 +336,19 @@ def role_text(config: Config, role: Role | None, puts: str = "", rests: str = ""
     return " ".join(filter(None, (says, use, role_note(config, role, bool(rests)))))
 
 
-def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | Largest | None, counted_by: str) -> None:
+def _focus(
+    config: Config, focus: Config, found: Mapping[int, Layer], pair: Copy | Largest | None, counted_by: str
+) -> None:
     """Draws the selected head: its place, what it does, its picture, some statistics, and a link to all of it.
 
-    `counted_by`: the statistic that counts the pair.
+    `focus`: the settings with the statistic of which that is told. `counted_by`: the statistic that counts the pair.
     """
-    _stepper(config, found)
+    _stepper(focus, found, in_order=focus is not config)
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
-    name = maps.number(config, found)
+    name = maps.number(focus, found)
     is_counted = maps.has_role(name, found, (config.layer, config.head))
-    does = role_text(config, role, *layers_sentences.puts_sentences(config, found), is_counted)
+    does = role_text(config, role, *layers_sentences.puts_sentences(focus, found), is_counted)
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if pair:
         shown = replace(shown, query=pair.query)

@@ -24,7 +24,7 @@ from attention.ui.session import page
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
-from attention.ui.views import questions
+from attention.ui.views import layers_kinds, questions
 from attention.ui.views.head_names import head_title, model_depth
 
 EMERGES = "trained:induction"
@@ -64,30 +64,44 @@ def order_of_kinds(config: Config, found: Mapping[int, Layer]) -> Order | None:
     return Order(earlier, previous[len(earlier) :], later)
 
 
-def say_order(config: Config, found: Mapping[int, Layer], order: Order) -> None:
+def finding(found: Mapping[int, Layer], order: Order) -> str:
+    """That heads of both kinds are there, the ones before the others, for the heading of the page."""
+    count = sum(value > maps.HIGH for value in maps.cells("induction", found).values())
+    heads, find = text.LATER_HEADS if count > 1 else text.ONE_LATER
+    earlier, later = _in_layers(order.earlier), _in_layers(order.later)
+    return text.ORDER.format(earlier=earlier, later=later, heads=heads.format(count=count), find=find)
+
+
+def say_order(config: Config, found: Mapping[int, Layer], order: Order, shown: str) -> None:
     """Says that previous-token heads are in layers below the induction heads, and what they can do for these.
 
-    Draws buttons that show the map of the others, and a training in which such a head appears.
+    Draws buttons that show the map of the others, and a training in which such a head appears. `shown`: the statistic of the
+    map, or that of the selected head on the map of what each head does; that one stays, and the best of the others is selected.
     """
-    shown = maps.number(config, found)
-    if shown not in text.OTHER_PATTERN:
+    kinds = layers_kinds.is_shown(config)
+    if not kinds and shown not in text.OTHER_PATTERN:
         return
     pair, texts = _copy(config.truncated, found), tokens(config.truncated).texts
     earlier, others, later = map(_in_layers, order)
     said = text.LATER.format(earlier=earlier, later=later, others=others and text.OTHERS_LATER.format(layers=others))
-    how = text.HOW_ALL
+    said, how = "" if kinds else said, text.HOW_ALL_KINDS if kinds else text.HOW_ALL
     if pair:
-        how = text.HOW.format(key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”"))
+        how = (text.HOW_KINDS if kinds else text.HOW).format(
+            key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”")
+        )
     if model_depth(config) and left_out(layers(config.source)):
-        how += text.CHOSEN.format(count=len(layers(config.source)))
+        how += text.CHOSEN.format(count=len(layers(config.source)), depth=model_depth(config))
     st.markdown(said + how)
-    name, label = text.OTHER_PATTERN[shown]
+    name, label = text.OTHER_PATTERN.get(shown, text.OTHER_PATTERN["previous"])
+    label = text.OTHER_HEAD[name] if kinds else label
     row = pair.key if pair and name == "previous" else DEFAULTS["query"]
-    knobs = {"layer_map": name, "query": row} | highest(replace(config, layer_map=name), found)
+    knobs = {"layer_map": config.layer_map if kinds else name, "query": row} | highest(
+        replace(config, layer_map=name), found
+    )
     with st.container(horizontal=True, gap="small"):
         st.button(label, key="try", help=text.TRY_HELP, on_click=page.change, kwargs=knobs)
         if config.source != EMERGES:
-            st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge)
+            st.button(text.EMERGE, key="emerge", help=text.EMERGE_HELP, on_click=_watch_emerge, args=(config,))
 
 
 def _in_layers(numbers: Sequence[int]) -> str:
@@ -101,10 +115,11 @@ def _copy(config: Config, found: Mapping[int, Layer]) -> Copy | None:
     return pair if isinstance(pair, Copy) else None
 
 
-def _watch_emerge() -> None:
+def _watch_emerge(config: Config) -> None:
     """Shows the training at the last step without an induction head."""
+    shows = config.layer_map if layers_kinds.is_shown(config) else DEFAULTS["layer_map"]
     steps = maps.steps_of_appearance(maps.highest_by_step(Config.of(EMERGES)))
-    page.change(source=EMERGES, layer_map=DEFAULTS["layer_map"], **({"training_step": steps[0]} if steps else {}))
+    page.change(source=EMERGES, layer_map=shows, **({"training_step": steps[0]} if steps else {}))
 
 
 def draw(config: Config, found: Mapping[int, Layer]) -> None:

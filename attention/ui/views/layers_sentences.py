@@ -17,6 +17,7 @@ from attention.fitting import layers
 from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
+from attention.ui.controls.known_values import KINDS
 from attention.ui.markdown import escape, join_words
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
@@ -202,8 +203,8 @@ def metric_text(config: Config, found: Mapping[int, Layer], value: float) -> str
 
 
 def grouped_labels() -> dict[str, str]:
-    """The labels of all statistics in the menu, each with its group, in the order of the groups."""
-    return {
+    """The labels of the menu: what each head does, and all statistics, each with its group, in the order of the groups."""
+    return {KINDS: text.KINDS} | {
         name: text.GROUPED.format(group=group, statistic=text.IN_MENU.get(name) or EVERY[name].label.lower())
         for group, names in text.GROUPS.items()
         for name in names
@@ -265,7 +266,7 @@ def bold_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str
 
 
 def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> str:
-    """What the words in cells mean, or which cells have no number, if any; "" if there is no map."""
+    """Which cells have no number, if any; "" if there is no map."""
     name = maps.number(config, found)
     held = maps.cells(name, found)
     if not held or maps.absent(config, found):
@@ -273,15 +274,8 @@ def cells_sentence(config: Config, found: Mapping[int, Layer], room: Room) -> st
     if not writes_numbers(len(layers(config.source)), config.heads, room):
         return text.CELLS_POINT
     limit = maps.least_written(name, config, held)
-    blank = {cell for cell, value in held.items() if value < limit}
-    if not blank or not maps.is_share(name, config):
-        return ""
-    named = maps.short_roles(config, found, room)
-    used = {named[cell] for cell in blank if cell in named}
-    meanings = text.SHORT_ROLES.values()
-    roles = ", ".join(text.SHORT_MEANING.format(name=name, meaning=said) for name, said in meanings if name in used)
-    template = text.CELLS_ROLES if roles else text.CELLS_BLANK
-    return template.format(limit=f"{100 * limit:g}%", roles=roles)
+    is_blank = maps.is_share(name, config) and any(value < limit for value in held.values())
+    return text.CELLS_BLANK.format(limit=f"{100 * limit:g}%") if is_blank else ""
 
 
 def blank_sentences(config: Config, found: Mapping[int, Layer], room: Room) -> list[str]:

@@ -1,0 +1,96 @@
+"""The map of what each head does: a word and a colour for the kind of keys that it attends to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.analysis.head_survey import JOINED
+from attention.charts import layers as chart
+from attention.charts import theme
+from attention.config import Config
+from attention.fitting import layers
+from attention.ui.controls.known_values import KINDS
+from attention.ui.results.layers import Layer
+from attention.ui.session import gestures
+from attention.ui.text import layers as text
+from attention.ui.views import heads_layers as maps
+from attention.ui.views.head_names import cell_text
+from attention.ui.views.known_metrics import known_metrics
+
+COUNTED_BY = {  # the statistic of a kind, by the first word of its role
+    "one": "previous",
+    "next": "next",
+    "induction": "induction",
+    "first": "first",
+    "itself": "same",
+    "same": "same",
+    "uniform": "even",
+}
+OTHER = "two"  # the kind whose colour every other number of tokens back has
+
+
+def is_shown(config: Config) -> bool:
+    """Whether the map shows what each head does, not a statistic."""
+    return config.layer_map == KINDS
+
+
+def focus(config: Config, found: Mapping[int, Layer]) -> Config:
+    """The settings with the statistic that counts what the selected head does, if the map shows that of each head."""
+    if not is_shown(config):
+        return config
+    first = _kinds(config, found).get((config.layer, config.head), "").split(JOINED)[0]
+    name = COUNTED_BY.get(first.partition(" ")[0], maps.FOCUS)
+    return replace(config, layer_map=name if name in known_metrics(config) else "auto")
+
+
+def _kinds(config: Config, found: Mapping[int, Layer]) -> dict[tuple[int, int], str]:
+    """The role of each head that has one with a short word; those that the headline counts have the role of its statistic."""
+    counted, name = maps.counted_heads(config, found), maps.number(config, found)
+    role_of = {statistic: first for first, statistic in COUNTED_BY.items() if statistic != "same"}
+    known = {
+        (layer, head): role.name
+        for layer, each in found.items()
+        for head, role in enumerate(each.roles)
+        if role and role.shows and role.name.split(JOINED)[0].partition(" ")[0] in text.SHORT_ROLES
+    }
+    return known | (dict.fromkeys(counted, role_of[name]) if name in role_of else {})
+
+
+def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
+    """Draws the map with its key, and what the words in its cells are."""
+    kinds = _kinds(config, found)
+    firsts = {cell: role.partition(" ")[0].rstrip(",") for cell, role in kinds.items()}
+    cells = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
+    table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
+    del table["value"]
+    joined = {cell: "+" * (JOINED in role) for cell, role in kinds.items()}
+    words = {cell: text.SHORT_ROLES[first][0] for cell, first in firsts.items()}
+    table["kind"] = [_key(firsts[cell]) if cell in kinds else None for cell in cells]
+    table["word"] = [words[cell] + joined[cell] if cell in kinds else "" for cell in cells]
+    table["says"] = [cell_text(config, cell, kinds.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
+    named = tuple((_key(first), _color(first)) for first in text.SHORT_ROLES if first in firsts.values())
+    st.vega_lite_chart(
+        pa.table(table),
+        chart.kinds(layers(config.source), config.heads, named, room, title),
+        key="layers",
+        width="stretch",
+        on_select=gestures.on_layer_click,
+        selection_mode=chart.CELL,
+        alt=text.KINDS_ALT,
+    )
+    several = text.KINDS_SEVERAL if any(joined.values()) else ""
+    st.caption(f"{text.KINDS_CAPTION}{several}", help=text.KINDS_HELP)
+
+
+def _key(first: str) -> str:
+    """A kind in the key to the colours: its word and what that means."""
+    word, meaning = text.SHORT_ROLES[first]
+    return text.KIND_KEY.format(word=word, meaning=meaning)
+
+
+def _color(first: str) -> str:
+    return theme.KINDS.get(first, theme.KINDS[OTHER])
