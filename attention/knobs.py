@@ -32,6 +32,7 @@ LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three 
 LINEAR_MAX_TOKENS = 128  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
 MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS
 LAST_QUERY = -1  # the selected query if none was chosen: the last token
+KINDS = "kinds"  # a value of `layer_map`: what each head does, not a statistic of it
 STEPS = step_names()  # as used in links
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"

@@ -71,7 +71,10 @@ def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():
     """A link without an edition is read with those of the first one."""
     step = step_of("examples", OTHERS["examples"])
     opened, notes = from_query(step.query)
-    assert (opened, notes) == (Config.of(step.query["source"], layer=opened.layer, head=opened.head), [])
+    assert (opened, notes) == (
+        Config.of(step.query["source"], layer=opened.layer, head=opened.head, layer_map="kinds"),
+        [],
+    )
     assert step.query.items() >= {key: LAYERED.begins[key] for key in ("source", "layer", "head")}.items(), (
         "its strongest head"
     )

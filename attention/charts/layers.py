@@ -45,7 +45,7 @@ LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 AMPLE = 28  # width in pixels from which on the number has the usual size
-WORD = 26  # width in pixels from which on a cell has room for a short word
+WORD = 24  # width in pixels from which on a cell has room for a short word
 
 
 @lru_cache(maxsize=64)

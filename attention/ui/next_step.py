@@ -19,6 +19,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
+from attention.knobs import KINDS
 from attention.published.bug_series import BugSeries
 from attention.published.hunts import BUGS
 from attention.recorded.shipped import SHIPPED
@@ -72,6 +73,11 @@ def go_to(page: str, query: Mapping[str, str]) -> None:
     drop_waiting_fragments()
     with suppress(StreamlitAPIException):
         st.switch_page(f"pages/{page}.py", query_params=query)
+
+
+def layers_query(query: Mapping[str, str]) -> dict[str, str]:
+    """The query that opens Layers on these heads, with its map of what each head does unless a statistic was chosen."""
+    return NEWEST | {"layer_map": KINDS} | query
 
 
 def next_step(page: str, setting: Any, leaves_example: bool = False) -> NextStep | None:
@@ -132,7 +138,7 @@ def _training(recipe: Any) -> NextStep:
 def _examples(tour: Any) -> NextStep:
     says = "heads of several layers of a real model, and which are similar"
     layer, head, _ = SHIPPED[REAL.removeprefix("recorded:")].opens or (0, 0, 0)
-    return NextStep("layers", says, NEWEST | {"source": REAL, "layer": str(layer), "head": str(head)})
+    return NextStep("layers", says, layers_query({"source": REAL, "layer": str(layer), "head": str(head)}))
 
 
 def _layers(config: Config) -> NextStep:

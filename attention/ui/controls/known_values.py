@@ -9,11 +9,9 @@ from typing import Any
 from attention.analysis.head_numbers import EVERY
 from attention.config import Config
 from attention.fitting import check
-from attention.knobs import DEFAULTS, KNOBS
+from attention.knobs import DEFAULTS, KINDS, KNOBS
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
-
-KINDS = "kinds"  # a value of `layer_map`: what each head does, not a statistic of it
 
 
 def with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
-from attention.knobs import DEFAULTS
 from attention.ui import next_step, provenance, results
 from attention.ui.session import page
 from attention.ui.text import heads
@@ -21,7 +21,7 @@ FOLD = "heads of all layers"  # key of the expander
 
 def _draw(config: Config) -> None:
     """Draws the map next to its menu, a sentence about it, and where the heads come from, if the expander is open."""
-    fold = parts.fold(heads.MAP_FOLD, "layers", FOLD, config.layer_map != DEFAULTS["layer_map"])
+    fold = parts.fold(heads.MAP_FOLD, "layers", FOLD, config.layer_map in EVERY)
     if fold.open:
         with fold:
             _draw_open(config)
@@ -38,7 +38,7 @@ def _draw_open(config: Config) -> None:
         if not questions.unsaid(config):
             st.caption(maps.metric_sentence(config, found))
         st.caption(provenance.full_text(config))
-        next_step.page_link("layers", heads.TO_LAYERS, to_query(config))
+        next_step.page_link("layers", heads.TO_LAYERS, next_step.layers_query(to_query(config)))
 
 
 def _look(config: Config) -> object:

@@ -256,7 +256,8 @@ def menu(setting: Any, config: Config, auto: str = heads.AUTO, without: Collecti
     `auto`: the label of "auto". `without`: statistics that are left out unless one of them is chosen.
     """
     known = (name for name in known_metrics(config) if name not in without)
-    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known, setting.layer_map)))
+    chosen = setting.layer_map
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"] if chosen in EVERY else chosen, *known, chosen)))
     knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 

@@ -19,13 +19,12 @@ from attention.codec import to_query
 from attention.components.large_head import Marks, large_head
 from attention.config import Config
 from attention.fitting import layers, training_steps
-from attention.knobs import GENERATED, LAST_QUERY
+from attention.knobs import GENERATED, KINDS, LAST_QUERY
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs, picture
-from attention.ui.controls.known_values import KINDS
 from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer

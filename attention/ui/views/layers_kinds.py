@@ -13,7 +13,7 @@ from attention.charts import layers as chart
 from attention.charts import theme
 from attention.config import Config
 from attention.fitting import layers
-from attention.ui.controls.known_values import KINDS
+from attention.knobs import KINDS
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
 from attention.ui.text import layers as text

@@ -14,10 +14,10 @@ from attention.charts.layers import Room, left_out, writes_numbers
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
+from attention.knobs import KINDS
 from attention.number_format import format_percent, format_weight
 from attention.sources.providers import tokens, unit
 from attention.ui import provenance, results
-from attention.ui.controls.known_values import KINDS
 from attention.ui.markdown import escape, join_words
 from attention.ui.results.layers import Layer
 from attention.ui.session import model_run

@@ -224,7 +224,7 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
             maps.menu(prompt, config, auto, model_map.LEFT_OUT)
         st.caption(_sizes(config, found))
         next_step.page_link("heads", text.OPEN.format(head=head_title(config, here)), to_query(config))
-        next_step.page_link("layers", text.COMPARE, to_query(config))
+        next_step.page_link("layers", text.COMPARE, next_step.layers_query(to_query(config)))
 
 
 def _sizes(config: Config, found: dict[int, Layer]) -> str:

@@ -203,7 +203,7 @@ def _ways(source: str, first: bool) -> None:
             next_step.page_link("softmax", text.LINKS["softmax"], query, ":material/bar_chart:")
             next_step.page_link("steps", text.LINKS["steps"], query, ":material/account_tree:")
         next_step.page_link("masks", text.LINKS["masks"], query, ":material/grid_on:")
-        next_step.page_link("layers", text.LINKS["layers"], query, ":material/layers:")
+        next_step.page_link("layers", text.LINKS["layers"], next_step.layers_query(query), ":material/layers:")
         if others := [each for each in uploads.sources() if each != source]:
             _compare(source, others[-1])
 
