@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from time import sleep
@@ -31,7 +32,7 @@ from attention.charts import training as curves
 from attention.charts.layers import USUAL, Room, height, writes_numbers
 from attention.codec import EDITIONS
 from attention.fitting import training_steps
-from attention.knobs import LAST_QUERY
+from attention.knobs import GENERATED, LAST_QUERY
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.recorded.shipped import TIMES, WORDS
@@ -1069,6 +1070,21 @@ def test_the_map_of_what_each_head_does_names_it_as_its_role_and_the_headline_do
             assert word.endswith("+") is (roles[cell] is not None and ", " in roles[cell].name)
     kinds = {kind for kind in cells["kind"] if kind}
     assert {kind.partition(":")[0] for kind in kinds} == {word.rstrip("+") for word in words.values() if word}
+
+
+@pytest.mark.parametrize("source", [STREET, "recorded:minilm-street", "trained:brackets", "trained:sort", GENERATED])
+def test_the_headline_of_the_map_of_what_each_head_does_counts_its_cells(source):
+    test = run(PAGE, {"source": source, "layer_map": "kinds"})
+    cells = next(each for each in tables(test) if "kind" in each)
+    kinds = Counter(kind for kind in cells["kind"] if kind)
+    if kinds and max(kinds.values()) > 1:
+        top = max(kinds, key=kinds.__getitem__)
+        assert f"{kinds[top]} of these {len(cells['kind'])} heads" in words(test)
+        assert f"attend mostly to {top.partition(': ')[2]}" in words(test)
+    elif kinds:
+        assert "follow a pattern, each another one" in words(test)
+    else:
+        assert "follows a single pattern." in words(test)
 
 
 def test_the_panel_of_the_map_of_what_each_head_does_counts_what_the_selected_head_does():

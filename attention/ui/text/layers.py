@@ -77,6 +77,11 @@ KINDS_HELP = (
     "A head is named after the kind of token that gets over half of its weight on average, and well above what uniform weights "
     "would give. The panel beside the map counts that kind for the selected head."
 )
+KINDS_FINDING = "{count} of {heads} attend mostly to {keys}{none}."
+KINDS_EACH = "{count} of {heads} follow a pattern, each another one{none}."  # if none is more frequent
+KINDS_ONE = "Of {heads}, one follows a pattern: it attends mostly to {keys}."
+KINDS_NONE = "; {count} follow no single pattern"
+KINDS_EMPTY = "None of {heads} follows a single pattern."
 KINDS_ALT = "Heatmap by layer and head: what each head attends to"
 IN_MENU = {  # in the menu, statistics whose label alone does not tell how they differ from others
     "induction": "induction (after a copy)",
@@ -169,18 +174,18 @@ SHORT_ROLES = {  # by the first word of the name of a role, in the order in whic
     "one": ("prev", "the token before"),
     "induction": ("ind", "what followed an earlier copy"),
     **{
-        count: (f"{number} back", f"{count} tokens before")
+        count: (f"{number} back", f"the token {count} before")
         for number, count in enumerate(
             ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 2
         )
     },
     "next": ("next", "the token after"),
     "first": ("first", "the first token"),
-    "itself": ("self", "itself"),
+    "itself": ("self", "the token itself"),
     "same": ("same", "the same token"),
-    "nearby": ("near", "within 5 tokens"),
-    "uniform": ("even", "all alike"),
-    "random": ("rand", "random"),
+    "nearby": ("near", "tokens within 5 positions"),
+    "uniform": ("even", "all tokens alike"),
+    "random": ("rand", "random tokens"),
 }
 IGNORES_CASE = "Tokens that differ only in case count as the same."
 CELLS_POINT = "Point at a cell for its value."  # of a map whose cells have no room for numbers

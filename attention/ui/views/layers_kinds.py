@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views.head_names import cell_text
+from attention.ui.views.head_names import cell_text, heads_phrase
 from attention.ui.views.known_metrics import known_metrics
 
 COUNTED_BY = {  # the statistic of a kind, by the first word of its role
@@ -60,10 +61,29 @@ def _kinds(config: Config, found: Mapping[int, Layer]) -> dict[tuple[int, int], 
     return known | (dict.fromkeys(counted, role_of[name]) if name in role_of else {})
 
 
+def finding(config: Config, found: Mapping[int, Layer]) -> str:
+    """The most frequent kind, for the heading of the page, and how many heads have none."""
+    every = sum(len(each.roles) for each in found.values())
+    heads, firsts = heads_phrase(config, every), [*_firsts(_kinds(config, found)).values()]
+    if not firsts:
+        return text.KINDS_EMPTY.format(heads=heads)
+    [(first, count)] = Counter(firsts).most_common(1)
+    none = text.KINDS_NONE.format(count=every - len(firsts)) if len(firsts) < every else ""
+    template = text.KINDS_FINDING if count > 1 else text.KINDS_EACH if len(firsts) > 1 else text.KINDS_ONE
+    count = count if count > 1 else len(firsts)
+    shown = count if count < every else text.ALL
+    return template.format(heads=heads, count=shown, keys=text.SHORT_ROLES[first][1], none=none)
+
+
+def _firsts(kinds: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """The first word of each role, which names its colour and its word."""
+    return {cell: role.partition(" ")[0].rstrip(",") for cell, role in kinds.items()}
+
+
 def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
     """Draws the map with its key, and what the words in its cells are."""
     kinds = _kinds(config, found)
-    firsts = {cell: role.partition(" ")[0].rstrip(",") for cell, role in kinds.items()}
+    firsts = _firsts(kinds)
     cells = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
     del table["value"]

@@ -24,6 +24,7 @@ from attention.ui.session import model_run
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_copies as copies
+from attention.ui.views import layers_kinds
 from attention.ui.views.head_names import head_title, heads_phrase, model_depth
 from attention.ui.views.known_metrics import AGAIN, ENOUGH, is_rare, repeats, split_word
 
@@ -36,7 +37,8 @@ SEEN_BY_ALL = (
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
     """Which heads have the largest values, for the heading of a page; of which settings, if the model has others."""
-    said, changed = _finding(config, found), [*provenance.changed_settings(config)]
+    said = layers_kinds.finding(config, found) if layers_kinds.is_shown(config) else _finding(config, found)
+    changed = [*provenance.changed_settings(config)]
     if not changed or said == text.NONE or said == maps.absent(config, found):
         return said
     template = text.CHANGED.get(changed[0], text.CHANGED_ONE) if len(changed) == 1 else text.CHANGED_SEVERAL
