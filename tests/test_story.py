@@ -153,6 +153,11 @@ def test_the_first_pair_of_words_is_the_largest_weight_of_a_whole_word_on_a_diff
     assert strongest_pair(weights, tokens) == (7, 6)
     assert strongest_pair(weights[:3, :3], tokens[:3]) == (1, 2)
     assert strongest_pair(weights[:2, :2], tokens[:2]) is None
+    cut = ("[CLS]", "it", "didn", "'", "t", "bark", "[SEP]")
+    weights = torch.full((7, 7), 0.01)
+    for query, key, weight in ((4, 5, 0.9), (2, 5, 0.8), (5, 1, 0.5)):
+        weights[query, key] = weight
+    assert strongest_pair(weights, cut) == (5, 1), "not a part of “didn't”"
 
 
 def test_the_longest_sentence_is_the_range_of_the_selected_token():
@@ -481,8 +486,9 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert (
         said in changed
-        and "This **head** was picked: from “bank”, 3 of the 72 heads have their" in changed
-        and "“account” in the other sentence, too. That was found with the model's own settings, " in changed
+        and "This **head** was picked: of the model's 72, it is the only one whose largest weight from “bank” is"
+        in changed
+        and "“account” in the other sentence. That was found with the model's own settings, " in changed
         and "**As trained,** “bank” puts 70.7% of its weight on “river”." in changed
     )
     assert "not as trained" not in usual and "the model's own settings" not in usual
@@ -572,9 +578,10 @@ def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
 
 
 def test_every_template_has_its_fields():
-    found, _, heads = heads_that_find()
+    found, here, heads = heads_that_find()
     assert text.SCALED.keys() == SCALES.keys()
-    assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=heads - found, heads=heads)
+    said = text.OTHER_HEADS.format(found=found, others=heads - found, heads=heads, **here)
+    assert "3 of the 72" in said and "and 1 in both: the other 71" in said
     assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme
 
 

@@ -30,6 +30,7 @@ LARGEST = 2**22  # bytes of all arrays
 LONGEST = 15  # tokens of the longest sentence
 OWN = "own"  # the sentence that the visitor has typed, in place of one of `SENTENCES`
 COMPARED = 4  # words of the visitor's own sentence with which a token is compared
+APOSTROPHES, ENDINGS = ("'", "’"), ("t", "s", "re", "ve", "ll", "d", "m")  # of contractions, which are several tokens
 # fmt: off
 FUNCTION_WORDS = frozenset((  # English ones
     "a", "an", "and", "are", "as", "at", "be", "because", "but", "by", "did", "do", "does", "for", "from", "had", "has",
@@ -229,8 +230,11 @@ def strongest_pair(weights: Float[Tensor, "n n"], tokens: Sequence[str]) -> tupl
 
 
 def _is_word(tokens: Sequence[str], at: int) -> bool:
-    """Whether a token is a whole word: not [CLS], [SEP], punctuation or a part of a word."""
-    return tokens[at].isalpha() and not "".join(tokens[at + 1 : at + 2]).startswith(GOES_ON)
+    """Whether a token is a whole word: not [CLS], [SEP], punctuation or a part of a word, as of “didn't”."""
+    before, (after, end) = "".join(tokens[max(0, at - 1) : at]), (*tokens[at + 1 : at + 3], "", "")[:2]
+    is_ending = before in APOSTROPHES and tokens[at] in ENDINGS
+    is_cut = after in APOSTROPHES and end == "t"
+    return tokens[at].isalpha() and not (is_ending or is_cut or after.startswith(GOES_ON))
 
 
 def riddle_source(name: str) -> str:

@@ -38,8 +38,8 @@ PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
 )
 OTHER_HEADS = (
-    " From “bank”, {found} of the {heads} heads puts its largest weight on “river” in one sentence and on “account” in the "
-    "other; the other {others} do not."
+    " From “bank”, {river} of the {heads} heads have their largest weight on “river” in one sentence, {account} on “account” in "
+    "the other, and {found} in both: the other {others} do not."
 )
 OTHER_TERMS = {  # by step, those that it does not use
     "look": ("value", "score", "softmax", "feed-forward layer", "cosine"),
@@ -67,8 +67,8 @@ TRAINED = (
     "show what a head reads, not what the model understands."
 )
 EXPECTED = (
-    "This **head** was picked: from “{word}”, {here} of the {heads} heads have their largest weight on “{expected}” here; only "
-    "{found} of them has it on “{other}” in the other sentence, too."
+    "This **head** was picked: of the model's {heads}, it is the only one whose largest weight from “{word}” is on “{expected}” "
+    "here and on “{other}” in the other sentence."
 )
 UNDERSTOOD = (
     "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "

@@ -189,7 +189,7 @@ def _help(story: Story, config: Config) -> str:
     if story.is_own:
         return text.OWN_PROVENANCE.format(head=config.head) + sizes
     counts = heads_that_find()
-    named = {"found": counts.found, "heads": counts.heads, "others": counts.heads - counts.found}
+    named = {"found": counts.found, "heads": counts.heads, "others": counts.heads - counts.found, **counts.here}
     others = "" if card_bar.is_waiting() else text.OTHER_HEADS.format(**named)
     return text.PROVENANCE + others + sizes
 

@@ -172,13 +172,11 @@ def _why_first(story: Story, trace: Trace) -> str:
 
 
 def _expected_sentence(story: Story) -> str:
-    """How many heads do the same in both sentences."""
+    """That no other head does the same in both sentences."""
     here = story.shipped
     other = next(sentence for sentence in SENTENCES.values() if sentence != here)
     named = {"word": here.about, "expected": here.expected, "other": other.expected}
-    found = heads_that_find()
-    counts = {"found": found.found, "here": found.here[story.sentence], "heads": found.heads}
-    return as_recorded(story, text.EXPECTED.format(**named, **counts))
+    return as_recorded(story, text.EXPECTED.format(**named, heads=heads_that_find().heads))
 
 
 def _define(story: Story, trace: Trace) -> None:
