@@ -1087,6 +1087,17 @@ def test_the_headline_of_the_map_of_what_each_head_does_counts_its_cells(source)
         assert "follows a single pattern." in words(test)
 
 
+def test_the_map_of_what_each_head_does_is_saved_as_it_is_shown():
+    config = Config.of(REPEATED, layer_map="kinds")
+    cells = next(each for each in tables(run(PAGE, {"source": REPEATED, "layer_map": "kinds"})) if "kind" in each)
+    written = [part.text for part in ET.fromstring(layers_table.picture(config, results.layers.layers(config))).iter()]
+    counts = Counter(cells["word"])
+    assert all(written.count(word) == count for word, count in counts.items() if word)
+    assert {kind for kind in cells["kind"] if kind} < set(
+        written
+    ) and "What each head does: SmolLM2: repeated words" in written
+
+
 def test_the_panel_of_the_map_of_what_each_head_does_counts_what_the_selected_head_does():
     link = {"source": REPEATED, "layer_map": "kinds"}
     for layer, head, said in (

@@ -60,17 +60,17 @@ OPACITIES = (
 )  # of head statistics at zero, in the middle and at the end of the scale: these differ clearly on a dark page, too
 NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in OPACITIES)
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
-KINDS = {  # of keys that a head attends to, by the first word of its role; other numbers of tokens back are as "two"
-    "one": "rgba(0, 114, 178, 0.5)",
-    "two": "rgba(86, 180, 233, 0.4)",
-    "next": "rgba(46, 170, 181, 0.4)",
-    "induction": "rgba(213, 94, 0, 0.6)",
-    "first": "rgba(133, 139, 151, 0.4)",
-    "itself": "rgba(204, 121, 167, 0.45)",
-    "same": "rgba(230, 159, 0, 0.5)",
-    "nearby": "rgba(0, 158, 115, 0.25)",
-    "uniform": "rgba(143, 126, 231, 0.3)",
-    "random": "rgba(184, 168, 0, 0.35)",
+KINDS = {  # of keys that a head attends to, with their opacity, by the first word of its role; "two": any other number back
+    "one": ("#0072b2", 0.5),
+    "two": ("#56b4e9", 0.4),
+    "next": ("#2eaab5", 0.4),
+    "induction": ("#d55e00", 0.6),
+    "first": ("#858b97", 0.4),
+    "itself": ("#cc79a7", 0.45),
+    "same": ("#e69f00", 0.5),
+    "nearby": ("#009e73", 0.25),
+    "uniform": ("#8f7ee7", 0.3),
+    "random": ("#b8a800", 0.35),
 }
 INFLUENCE = {  # of one hue, unlike that of weights; the smallest is no background, which zeros have
     "light": ("#e4defa", "#bdb0f2", "#9180e3", "#6741ca", "#402584"),
@@ -128,6 +128,11 @@ def transparent(color: str, alpha: float) -> str:
     """Returns a color like "#0072b2" with this opacity."""
     red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {alpha})"
+
+
+def on_white(color: str, alpha: float) -> str:
+    """Returns a color like "#0072b2" with this opacity as it looks on white."""
+    return "#" + "".join(f"{round(255 + (int(color[at : at + 2], 16) - 255) * alpha):02x}" for at in (1, 3, 5))
 
 
 def side(heads: int) -> int:

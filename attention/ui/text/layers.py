@@ -73,10 +73,12 @@ KINDS = "What each head does"  # in the menu, before all statistics
 KIND_KEY = "{word}: {meaning}"
 KINDS_CAPTION = "Blank: no single pattern."
 KINDS_SEVERAL = " +: and another kind of token."
-KINDS_HELP = (
+KINDS_FILE = (
     "A head is named after the kind of token that gets over half of its weight on average, and well above what uniform weights "
-    "would give. The panel beside the map counts that kind for the selected head."
+    "would give."
 )
+KINDS_HELP = f"{KINDS_FILE} The panel beside the map counts that kind for the selected head."
+KINDS_FILE_TITLE = f"{KINDS}: {{source}}"
 KINDS_FINDING = "{count} of {heads} attend mostly to {keys}{none}."
 KINDS_EACH = "{count} of {heads} follow a pattern, each another one{none}."  # if none is more frequent
 KINDS_ONE = "Of {heads}, one follows a pattern: it attends mostly to {keys}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import pyarrow as pa
 import streamlit as st
@@ -31,6 +32,7 @@ COUNTED_BY = {  # the statistic of a kind, by the first word of its role
     "same": "same",
     "uniform": "even",
 }
+MORE = "+"  # after the word of a head with a second kind of keys
 OTHER = "two"  # the kind whose colour every other number of tokens back has
 
 
@@ -80,30 +82,46 @@ def _firsts(kinds: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], str]:
     return {cell: role.partition(" ")[0].rstrip(",") for cell, role in kinds.items()}
 
 
-def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
-    """Draws the map with its key, and what the words in its cells are."""
+class Kinds(NamedTuple):
+    """The map: by head its kind in words and its word; and all kinds in words, each with its colour and opacity."""
+
+    cells: dict[tuple[int, int], tuple[str, str]]
+    named: dict[str, tuple[str, float]]
+
+
+def kinds_map(config: Config, found: Mapping[int, Layer]) -> Kinds:
+    """Returns the map; heads that follow no single pattern are not in it."""
     kinds = _kinds(config, found)
     firsts = _firsts(kinds)
+    cells = {cell: (_key(first), _word(first, kinds[cell])) for cell, first in firsts.items()}
+    return Kinds(cells, {_key(first): _color(first) for first in text.SHORT_ROLES if first in firsts.values()})
+
+
+def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
+    """Draws the map with its key, and what the words in its cells are."""
+    (kinds, named), roles = kinds_map(config, found), _kinds(config, found)
     cells = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
     del table["value"]
-    joined = {cell: "+" * (JOINED in role) for cell, role in kinds.items()}
-    words = {cell: text.SHORT_ROLES[first][0] for cell, first in firsts.items()}
-    table["kind"] = [_key(firsts[cell]) if cell in kinds else None for cell in cells]
-    table["word"] = [words[cell] + joined[cell] if cell in kinds else "" for cell in cells]
-    table["says"] = [cell_text(config, cell, kinds.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
-    named = tuple((_key(first), _color(first)) for first in text.SHORT_ROLES if first in firsts.values())
+    colors = tuple((kind, theme.transparent(*color)) for kind, color in named.items())
+    table["kind"], table["word"] = zip(*(kinds.get(cell, (None, "")) for cell in cells), strict=True)
+    table["says"] = [cell_text(config, cell, roles.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
-        chart.kinds(layers(config.source), config.heads, named, room, title),
+        chart.kinds(layers(config.source), config.heads, colors, room, title),
         key="layers",
         width="stretch",
         on_select=gestures.on_layer_click,
         selection_mode=chart.CELL,
         alt=text.KINDS_ALT,
     )
-    several = text.KINDS_SEVERAL if any(joined.values()) else ""
+    several = text.KINDS_SEVERAL if any(word.endswith(MORE) for _, word in kinds.values()) else ""
     st.caption(f"{text.KINDS_CAPTION}{several}", help=text.KINDS_HELP)
+
+
+def _word(first: str, role: str) -> str:
+    """The word in the cell of a head."""
+    return text.SHORT_ROLES[first][0] + MORE * (JOINED in role)
 
 
 def _key(first: str) -> str:
@@ -112,5 +130,5 @@ def _key(first: str) -> str:
     return text.KIND_KEY.format(word=word, meaning=meaning)
 
 
-def _color(first: str) -> str:
+def _color(first: str) -> tuple[str, float]:
     return theme.KINDS.get(first, theme.KINDS[OTHER])

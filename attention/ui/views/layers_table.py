@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_survey import short_texts
-from attention.charts import layers_file
+from attention.charts import layers_file, theme
 from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
@@ -30,7 +30,7 @@ from attention.ui.text import layers as text
 from attention.ui.text.head_survey import HOLDS_ON, HOLDS_ON_HELP
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
-from attention.ui.views import questions
+from attention.ui.views import layers_kinds, questions
 from attention.ui.views.layers_compared import Found
 
 WIDE, COUNT = 540, 110  # pixels of the column of sentences, in which the longest has room, and of the number of texts
@@ -137,13 +137,25 @@ def _files(config: Config) -> None:
     with fold:
         found = results.layers.layers(config)
         if svg := picture(config, found):
-            picture_file(svg, f"attention-layers-{maps.number(config, found)}", text.SAVE, key="map as file")
+            picture_file(
+                svg,
+                f"attention-layers-{config.layer_map if layers_kinds.is_shown(config) else maps.number(config, found)}",
+                text.SAVE,
+                key="map as file",
+            )
         else:
             st.caption(text.NO_MAP)
 
 
 def picture(config: Config, found: Found) -> str:
     """The map of layers as an SVG that says where the heads come from; "" if no head has the statistic."""
+    whose = [provenance(config), f"Attention Lab: ?{link(config)}"]
+    if layers_kinds.is_shown(config):
+        kinds, named = layers_kinds.kinds_map(config, found)
+        colors = {kind: theme.on_white(*color) for kind, color in named.items()}
+        cells = {cell: layers_file.Cell(word, colors[kind]) for cell, (kind, word) in kinds.items()}
+        title = text.KINDS_FILE_TITLE.format(source=source_title(config.source))
+        return layers_file.kinds(cells, layers(config.source), config.heads, colors, title, [text.KINDS_FILE, *whose])
     name = maps.number(config, found)
     described, known = EVERY[name], maps.cells(name, found)
     if not known:
@@ -157,8 +169,7 @@ def picture(config: Config, found: Found) -> str:
         text.FILE_TITLE.format(statistic=maps.metric_title(described), source=source_title(config.source)),
         [
             heads.FORMULA.format(label=described.label, formula=described.formula, source=described.source),
-            provenance(config),
-            f"Attention Lab: ?{link(config)}",
+            *whose,
         ],
     )
 
