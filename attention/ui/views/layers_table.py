@@ -137,12 +137,8 @@ def _files(config: Config) -> None:
     with fold:
         found = results.layers.layers(config)
         if svg := picture(config, found):
-            picture_file(
-                svg,
-                f"attention-layers-{config.layer_map if layers_kinds.is_shown(config) else maps.number(config, found)}",
-                text.SAVE,
-                key="map as file",
-            )
+            shown = config.layer_map if layers_kinds.is_shown(config) else maps.number(config, found)
+            picture_file(svg, f"attention-layers-{shown}", text.SAVE, key="map as file")
         else:
             st.caption(text.NO_MAP)
 
