@@ -104,7 +104,8 @@ def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title
     table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
     del table["value"]
     colors = tuple((kind, theme.transparent(*color)) for kind, color in named.items())
-    table["kind"], table["word"] = zip(*(kinds.get(cell, (None, "")) for cell in cells), strict=True)
+    table["kind"] = [kinds[cell][0] if cell in kinds else None for cell in cells]
+    table["word"] = [kinds[cell][1] if cell in kinds else "" for cell in cells]
     table["says"] = [cell_text(config, cell, roles.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
