@@ -53,7 +53,7 @@ def finding_of(picture: str, timings: list, transfer: str = "without and with") 
 
 def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     timings = [*CPU, *CARD]
-    said = "as this server's CPU in float32, counting the copy; without the copy, 1,000 times."
+    said = "as this server's CPU in float32, counting the copy. Without the copy, 1,000 times as fast."
     assert finding_of("time", timings) == f"At 4,096 tokens a Test GPU in bfloat16 is 348 times as fast {said}"
     assert finding_of("time", timings, "without").startswith(
         "At 4,096 tokens a Test GPU in bfloat16 is 1,000 times as fast as"
@@ -67,7 +67,7 @@ def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     assert (
         f"is {low:.0f} times as fast as" in copied
         and f", and {high:.0f} times at 4,096" in copied
-        and copied.endswith(", counting the copy; without the copy, 1,000 times.")
+        and copied.endswith(", counting the copy. Without the copy, 1,000 times as fast.")
     )
     versus = CpuGpuSettings(picture="rate")
     gpus, cpu = cpu_gpu_series.gpus(versus, timings), cpu_gpu_series.cpu(versus, timings)
@@ -125,7 +125,7 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ),
         (
             "transfer",
-            "At 4,096 tokens, the copy to a Test GPU and back takes 75.0% of the time, SDPA the rest. Data that stays there "
+            "At 4,096 tokens, copying to a Test GPU and back takes 75.0% of the time, computing the rest. Data that stays there "
             "needs no copy.",
         ),
     ],
@@ -136,8 +136,8 @@ def test_each_chart_of_lines_has_a_finding_of_its_own(chart, said):
 
 def test_the_speed_up_counts_the_transfer_if_asked():
     assert line_finding("speed-up", [*SLOW, *FAST], transfer=True) == (
-        "With the copy, a Test GPU is faster than this server's CPU from about 2,048 tokens on; at 4,096 it is 2 "
-        "times as fast."
+        "With the copy, a Test GPU is faster than this server's CPU from about 2,048 tokens on; at 4,096 tokens it "
+        "is 2 times as fast."
     )
 
 
@@ -146,10 +146,10 @@ def test_implementations_are_compared_on_their_machine_and_memory_is_that_of_one
         LENGTHS, [0.2, 0.4, 0.8, 1.6], 0.01, implementation="matmul softmax matmul", peak_bytes=2**25, **GPU
     )
     found = line_finding("speed-up", [*FAST, *textbook], "matmul softmax matmul")
-    assert found.startswith("On a Test GPU, SDPA is faster than matmul softmax matmul from 512 tokens on")
+    assert found.startswith("On a Test GPU, SDPA is faster than matmul softmax matmul at every length timed")
     assert line_finding("memory", [*FAST, *SLOW, *textbook]) == (
-        "On a Test GPU PyTorch's fused kernel (SDPA) needs 4 MiB beyond the inputs at 4,096 tokens; separate steps with stored "
-        "weights (matmul softmax matmul), 8 times as much."
+        "At 4,096 tokens on a Test GPU, matmul softmax matmul needs 8 times as much memory as SDPA. SDPA needs 4 MiB beyond the "
+        "inputs."
     )
 
 
@@ -180,7 +180,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             said,
         ):
             assert (name, where) in known, said
-        if chart == "speed-up" and (at := re.search(r"; at ([\d,]+) it is ([\d.,]+) times", said)):
+        if chart == "speed-up" and (at := re.search(r"; at ([\d,]+)(?: tokens)? it is ([\d.,]+) times", said)):
             at_length = [t for t in drawn if t.settled and t.length == int(at[1].replace(",", ""))]
             ratios = [a.seconds / b.seconds for a in at_length for b in at_length]
             assert any(times(ratio) == at[2] for ratio in ratios), said
@@ -193,11 +193,11 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             bytes_at = [t.peak_bytes for t in drawn if t.length == length and t.peak_bytes]
             assert any(size(each) in said for each in bytes_at)
             factors = [times(a / b) for a in bytes_at for b in bytes_at]
-            assert any(f", {each} times as much" in said or (each == "1" and "about as" in said) for each in factors), (
+            assert any(f" {each} times as much" in said or (each == "1" and "about as" in said) for each in factors), (
                 said
             )
         if chart == "transfer" and said:
-            length = int(re.search(r"At ([\d,]+) tokens, the copy", said)[1].replace(",", ""))
+            length = int(re.search(r"At ([\d,]+) tokens, copying", said)[1].replace(",", ""))
             shares = [t.transfer / (t.transfer + t.seconds) for t in drawn if t.length == length]
             assert any(format_percent(share) in said for share in shares), said
 
@@ -276,8 +276,8 @@ def test_ratios_of_unstable_times_are_rough_and_say_why():
     cpu = [lowest(n, seconds, **once | {"repeated": None}) for n, seconds in ((64, 1.0), (256, 4.0))]
     card = [lowest(n, 2.0, **GPU, **once | {"repeated": None}) for n in (64, 256)]
     assert line_finding("speed-up", [*cpu, *card]) == (
-        "A Test GPU seems faster than this server's CPU from somewhere between 64 and 256 tokens on; at 256 it is roughly 2 "
-        "times as fast, by unstable times (timed once)."
+        "A Test GPU seems faster than this server's CPU from somewhere between 64 and 256 tokens on; at 256 tokens it is "
+        "roughly 2 times as fast, by unstable times (timed once)."
     )
     slow = [lowest(n, 1.0) for n in (64, 256)]
     fast = [lowest(n, 2.0, **GPU) for n in (64, 256)]
@@ -304,8 +304,8 @@ def test_memory_is_compared_between_lines_that_differ_in_one_thing():
         for size, dtype, mask in ((2**23, "bfloat16", "full"), (2**24, "float32", "full"), (2**30, "float32", "causal"))
     ]
     assert line_finding("memory", lines) == (
-        "On a Test GPU PyTorch's fused kernel (SDPA) needs 8 MiB beyond the inputs at 512 tokens with bfloat16; with float32, 2 "
-        "times as much."
+        "At 512 tokens on a Test GPU, SDPA needs 2 times as much memory with float32 as with bfloat16. With bfloat16, it needs 8 "
+        "MiB beyond the inputs."
     )
     assert line_finding("memory", [lines[0], lines[2]]).endswith("needs 8 MiB beyond the inputs.")
 
@@ -343,8 +343,8 @@ def test_marks_of_the_roofline_are_called_lengths_from_left_to_right_only_where_
 def test_times_of_a_gpu_that_hardly_grow_with_the_length_are_said_to_be_a_fixed_cost():
     flat = line([64, 128, 256, 512], [1e-5, 1.1e-5, 1.2e-5, 4e-5], **GPU)
     assert flat_times(flat) == (
-        "From 64 to 256 tokens SDPA on a Test GPU takes about as long (10 µs to 12 µs): nearly all of it does not "
-        "depend on the length."
+        "From 64 to 256 tokens SDPA on a Test GPU takes about as long (10 µs to 12 µs): nearly all of it is the "
+        "fixed cost of a call."
     )
     assert not flat_times(flat[:2]) and not flat_times(line([64, 128, 256], [1e-5] * 3))
 
@@ -358,9 +358,7 @@ def test_an_unstable_minimum_bounds_a_share_of_a_limit(is_bound, said):
 def test_memory_that_is_the_output_alone_is_said_to_be():
     fused = make_timing(512, peak_bytes=2**20, heads=8, d_head=64, **GPU)
     steps = make_timing(512, peak_bytes=2**24, heads=8, d_head=64, implementation="SDPA math", **GPU)
-    assert " needs 1 MiB beyond the inputs at 512 tokens, which is its output alone; " in line_finding(
-        "memory", [fused, steps]
-    )
+    assert line_finding("memory", [fused, steps]).endswith(" needs 1 MiB beyond the inputs, which is its output alone.")
     more = [make_timing(512, peak_bytes=2**21, heads=8, d_head=64, **GPU), steps]
     assert "output alone" not in line_finding("memory", more)
 
@@ -371,8 +369,8 @@ def test_two_machines_are_compared_by_times_and_by_a_length_where_their_lines_cr
     longer = line((8192,), [512], settled=False, quickest=512.0)
     cpu, card = line(LENGTHS, [2, 4, 16, 64]), line((*LENGTHS, 8192), [1, 2, 4, 8, 16], **GPU)
     assert pair_finding([*cpu, *longer, *card]) == (
-        "At 4,096 tokens a Test GPU takes 8 s and this server's CPU 64 s, 8 times as long; at 8,192, at most 32 times, by "
-        "unstable times."
+        "At 4,096 tokens a Test GPU takes 8 s and this server's CPU 64 s, 8 times as long. At 8,192, at most 32 times as long, "
+        "by unstable times."
     )
     assert time_finding([*cpu, *card]) == pair_finding([*card, *cpu]), "before the growth of each"
     unstable = line(LENGTHS[-1:], [8], **GPU | {"settled": False})

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import log10
 
 from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary, recordings
-from attention.timing.comparison import EQUAL, Crossover
+from attention.timing.comparison import AT_EVERY, EQUAL, Crossover
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, RECORDED, TimingSeries
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
@@ -23,8 +23,6 @@ OPEN_MARKS = "open marks: {why}"
 NAMES = {MEASURED: "this server", IN_BROWSER: "your GPU"}  # of lines in words of the chart
 BEYOND = "At {length:,} tokens the GPU takes {gpu} with the copy{gpu_why}, the CPU {cpu}{cpu_why}{ratio}."
 AS_FAST = ": the GPU is {about} {times} times as fast"
-SHORTEST = ", the shortest length timed"
-WITH_COPY_TOO = ", even counting the copy of the data"
 OTHER_CODE = "It depends on the code: with the copy, {names}."
 UNSTABLE = "; open marks are unstable times"
 APART = 1.25  # by this factor two break-even lengths differ clearly
@@ -58,31 +56,35 @@ class BreakEven:
 
     @property
     def headline(self) -> str:
-        """From which length on the GPU is faster, with the copy and with the data already there, in one sentence.
+        """From which length on the GPU is faster, with the copy if it is at all, in one sentence.
 
-        The length that is first is that of the ring in the chart, or of its band.
+        The length is that of the ring in the chart, or of its band.
         """
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
-        shortest, longest = self.alone.shortest, self.alone.longest
-        said = f"In {self.longest.dtype} {gpu} {'seems' if self.is_rough else 'is'}"
+        said = f"In {self.longest.dtype} {gpu} is"
         if self.alone.length is None:
-            return f"{said} at no length up to {longest:,} tokens faster than {cpu}, even with the data already there."
-        if self.meeting(copied=True) and not self.is_equal_at_first():
-            moved = f"from {self._since(self.moved)} tokens on, counting the copy of the data"
-            return f"{said} faster than {cpu} {moved}; without the copy, from {self._since(self.alone)} on{self._shortest}."
-        alone = f"faster than {cpu} from {self._since(self.alone)} tokens on{self._shortest}"
-        if self.is_equal_at_first(copied=False):
-            alone = f"about as fast as {cpu} at {shortest:,} tokens and faster beyond"
-        return f"{said} {alone}{self._with_copy_after}."
-
-    @property
-    def _with_copy_after(self) -> str:
-        """The end of the headline that begins without the copy."""
+            return f"{said} at no length up to {self.alone.longest:,} tokens faster than {cpu}, even without the copy."
         if self.moved.length is None:
-            return f"; counting the copy of the data, it is faster at no length up to {self.moved.longest:,}"
-        if self.is_equal_at_first():
-            return f"; counting the copy of the data, it is about as fast at {self.moved.shortest:,} and faster beyond"
-        return WITH_COPY_TOO
+            alone = self._overtakes(said, cpu, self.alone, copied=False)
+            return f"{alone}; with the copy, at no length up to {self.moved.longest:,}."
+        return f"{self._overtakes(said, cpu, self.moved, copied=True)}, copying included."
+
+    def _overtakes(self, said: str, cpu: str, crossing: Crossover, copied: bool) -> str:
+        """That the GPU is faster, and from which length on; unstable times only tell the lengths next to it."""
+        around = self.between(copied)
+        if around and crossing.around:
+            return f"{said.removesuffix(' is')} seems to overtake {cpu} between {{:,}} and {{:,}} tokens".format(
+                *around
+            )
+        return f"{said} faster than {cpu} {self._from(crossing, copied)}"
+
+    def _from(self, crossing: Crossover, copied: bool) -> str:
+        """From which length on the GPU is faster, or that it is at every length."""
+        if self.is_equal_at_first(copied):
+            return f"beyond {crossing.shortest:,} tokens"
+        if (crossing.length or 0) <= crossing.shortest and self._is_first(crossing.shortest):
+            return AT_EVERY
+        return f"from {self._since(crossing)} tokens on"
 
     def _since(self, crossing: Crossover) -> str:
         """The length from which on the GPU is faster; unstable times only tell the lengths next to it."""
@@ -91,15 +93,8 @@ class BreakEven:
         return crossing.bracket if self.is_rough else crossing.about
 
     @property
-    def _shortest(self) -> str:
-        """That the length from which on the GPU is faster without the copy is the shortest one timed, if it is."""
-        since = self.alone.length
-        is_first = since is not None and since <= self.alone.shortest and self._is_first(self.alone.shortest)
-        return SHORTEST * is_first
-
-    @property
     def with_copy(self) -> str:
-        """What was timed, and how many times as fast the GPU is, without the copy and with it, unless the headline says it.
+        """What was timed, from which length on the GPU is faster without the copy, and how many times, without it and with it.
 
         Without a ratio if the GPU is at no length faster.
         """
@@ -117,7 +112,8 @@ class BreakEven:
             alone = f"{self._as_fast(shortest)} at {shortest:,} tokens{why} and {alone}"
             if self.moved.length is not None and self.moved.length <= shortest and not self.is_equal_at_first():
                 copied = f"{self._as_fast(shortest, True)} at {shortest:,} and {copied}"
-        said = f"Without the copy the GPU is {alone}; counting the copy there and back, {copied}."
+        since = "" if self.alone.length <= shortest else f"faster {self._from(self.alone, copied=False)}, "
+        said = f"Without the copy the GPU is {since}{alone}; counting the copy there and back, {copied}."
         return " ".join(filter(None, [self._timed, said, self.other_code]))
 
     @property

@@ -1,5 +1,6 @@
-"""One sentence on what a chart of times shows: for each picture of CPU against GPU, and for each chart of lines.
+"""What a chart of times shows, for each picture of CPU against GPU, and for each chart of lines.
 
+The first sentence is the headline of the page (`headline`); others stand below it in small.
 Unstable times are left out, or the sentence says that it is rough. It names the length that it is about, and what it compares.
 """
 
@@ -35,6 +36,16 @@ UNKNOWN = "; for {machines} too few times are stable to tell"
 OPERATIONS = " (4 times the operations)"
 OUTPUT = ", which is its output alone"
 MOST_MISSING = 2  # sentences about lines that lack a length
+
+
+def headline(finding: str) -> tuple[str, str]:
+    """Returns the first sentence of a finding, and the others.
+
+    >>> headline("At 512 tokens a CPU takes 1.25 ms. At 2,048, at most 31 times as long.")
+    ('At 512 tokens a CPU takes 1.25 ms.', 'At 2,048, at most 31 times as long.')
+    """
+    first, stop, others = finding.partition(". ")
+    return f"{first}{stop.strip()}", others
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -110,7 +121,7 @@ def pair_finding(timings: Iterable[Timing]) -> str:
     about, beyond = comparison.ratio_bound(
         slow.seconds / fast.seconds, *((t.settled, t.is_bound) for t in (slow, fast))
     )
-    return f"{said}; at {common[-1]:,}, {about} {times(beyond)} times, by unstable times."
+    return f"{said}. At {common[-1]:,}, {about} {times(beyond)} times as long, by unstable times."
 
 
 def growth_finding(timings: Iterable[Timing], brief: bool = False) -> str:
@@ -180,7 +191,7 @@ def flat_times(timings: Iterable[Timing]) -> str:
             least, most = (seconds(end(t.seconds for t in flat)) for end in (min, max))
             return (
                 f"From {flat[0].length:,} to {flat[-1].length:,} tokens {name(flat[0])} takes about as long ({least} to "
-                f"{most}): nearly all of it does not depend on the length."
+                f"{most}): nearly all of it is the fixed cost of a call."
             )
     return ""
 
@@ -223,7 +234,7 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     alone = " and ".join(dict.fromkeys(times(each.alone) for each in (first, last)))
     return (
         f"{where} tokens {_gpu_name(gpu)} is {low} times as fast as {name_cpu(cpu)} in {cpu.dtype}{then}"
-        f"{f', counting the copy; without the copy, {alone} times' * copied}."
+        f"{', counting the copy' * copied}.{f' Without the copy, {alone} times as fast.' * copied}"
     )
 
 
@@ -237,9 +248,9 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     beside = ""
     if base:
         cpu, best = base
-        beside = f"; {name_cpu(cpu)} in {cpu.dtype} reaches {_rate(best)} at {best.length:,}"
+        beside = f" {_capital(name_cpu(cpu))} in {cpu.dtype} reaches {_rate(best)} at {best.length:,}."
     return _capital(
-        f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
+        f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines.{beside}"
     )
 
 
@@ -392,16 +403,16 @@ def _least_memory(found: Lines) -> str:
     name, more = namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
     if first.origin == last.origin:
-        short = namer({"": [first, last]}, of_machine=False, explained=True)
-        needs = f"needs {size(int(low))} beyond the inputs at {length:,} tokens"
+        short, where = namer({"": [first, last]}, of_machine=False), f"At {length:,} tokens on {_machine(first)}"
+        needs = f"needs {size(int(low))} beyond the inputs"
         if first.implementation == last.implementation:  # in two settings
             code, (how, other) = (
                 short(first).partition(", ")[0],
                 (setting_text(t, [first, last]) for t in (first, last)),
             )
-            return f"On {_machine(first)} {code} {needs} with {how}; with {other}, {as_much}."
+            return f"{where}, {code} needs {as_much} memory with {other} as with {how}. With {how}, it {needs}."
         is_output = low == first.output_bytes and first.passes == "forward"
-        return f"On {_machine(first)} {short(first)} {needs}{OUTPUT * is_output}; {short(last)}, {as_much}."
+        return f"{where}, {short(last)} needs {as_much} memory as {short(first)}. {short(first)} {needs}{OUTPUT * is_output}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))} beyond the inputs; {name(last)}, {as_much}."
 
 
@@ -419,10 +430,11 @@ def _largest_transfer(found: Lines) -> str:
     last, most = copied[-1], max(copied, key=copy_share)
     share, machine = format_percent(copy_share(last)), _machine(last)
     name = _in_brackets(namer(found, of_machine=False)(last))
-    said = f"At {last.length:,} tokens, the copy to {machine} and back takes {share} of the time, {name} the rest"
+    rest = "computing" if name == USUAL[0] else name
+    said = f"At {last.length:,} tokens, copying to {machine} and back takes {share} of the time, {rest} the rest."
     if copy_share(most) > APART * copy_share(last):
-        said += f"; at {most.length:,} tokens, {format_percent(copy_share(most))}"
-    return f"{said}. Data that stays there needs no copy."
+        said += f" At {most.length:,} tokens, copying takes {format_percent(copy_share(most))}."
+    return f"{said} Data that stays there needs no copy."
 
 
 def copy_share(timing: Timing) -> float:

@@ -18,6 +18,7 @@ from attention.timing.sweep import Case
 from attention.timing.units import two_digits
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
+AT_EVERY = "at every length timed"  # where one is faster from the shortest length on
 CPU = "the CPU"  # base of the comparison of devices, instead of an implementation
 
 

@@ -73,7 +73,7 @@ def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:
 
 
 def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """Returns one sentence that says whether a GPU is faster, with the copy first if that `counts`, or what is missing.
+    """Returns whether a GPU is faster, with the copy first if that `counts` and then without it, or what is missing.
 
     `between` names what is compared.
     """
@@ -83,7 +83,7 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     gpu, _, at = found
     where, than = f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype}", f"{name_cpu(cpu)} in {cpu.dtype}"
     if counts_copy(gpu, versus):
-        return f"{where} {as_fast(at.moved)} as {than}, counting the copy; without the copy, {times(at.alone)} times."
+        return f"{where} {as_fast(at.moved)} as {than}, counting the copy. Without the copy, {times(at.alone)} times as fast."
     return f"{where} {as_fast(at.alone)} as {than}."
 
 

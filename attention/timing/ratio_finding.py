@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attention.timing import comparison, convergence
 from attention.timing.answers import setting_text
-from attention.timing.comparison import EQUAL, Crossover, SpeedUp
+from attention.timing.comparison import AT_EVERY, EQUAL, Crossover, SpeedUp
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.line_choice import USUAL
 from attention.timing.line_names import machine_in_sentence, namer
@@ -45,7 +45,7 @@ def ratio_finding(found: Mapping[str, list[Timing]], against: str, transfer: boo
         if rough and stable and min(point.ratio for point in used) > 1 + EQUAL:
             faster = _firm(what, than, stable[-1], used[-1], rough)
         else:
-            faster = _faster(what, than, crossing, used, rough)
+            faster = _faster(what, than, crossing, used, rough, is_whole=used[0].length == points[0].length)
         said = ", ".join([*how, faster])
         if used is not stable:  # the answer first, then how sure it is
             why = convergence.open_marks(convergence.reason(timing) for line in (slow, fast) for timing in line)
@@ -71,19 +71,22 @@ def _certainty(slow: list[Timing], fast: list[Timing], last: SpeedUp) -> str:
     return f"{about} {times(many)}"
 
 
-def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str | None) -> str:
-    """From which length on one is faster than the other, and how many times at the last one; `roughly`: that number if unsure."""
+def _faster(what: str, than: str, crossing: Crossover, used: list[SpeedUp], roughly: str | None, is_whole: bool) -> str:
+    """From which length on one is faster than the other, and how many times at the last one.
+
+    `roughly`: that number if unsure. `is_whole`: whether the first length that is used is the shortest one timed.
+    """
     first, last = used[0], used[-1]
     many = roughly or times(max(last.ratio, 1 / last.ratio))
     ratio = "about as fast" if many in ("1", "roughly 1") else f"{many} times as fast"
-    since, shortest = crossing.length, crossing.shortest
+    shortest = crossing.shortest
     if last.ratio < 1:
         return f"{what} takes {many} times as long as {than} at {last.length:,} tokens"
-    if since is None or shortest == crossing.longest:
+    if crossing.length is None or shortest == crossing.longest:
         return f"{what} is {ratio} as {than} at {last.length:,} tokens"
     if abs(first.ratio - 1) <= EQUAL:
         return f"{what} takes about as long as {than} at {first.length:,} tokens; at {last.length:,} it is {ratio}"
-    on = f"{shortest:,} tokens on, the shortest length"
+    since = AT_EVERY if is_whole else f"from {shortest:,} tokens on"
     if crossing.bracket:
-        on = f"{crossing.bracket if roughly else crossing.about} tokens on"
-    return f"{what} {'seems' if roughly else 'is'} faster than {than} from {on}; at {last.length:,} it is {ratio}"
+        since = f"from {crossing.bracket if roughly else crossing.about} tokens on"
+    return f"{what} {'seems' if roughly else 'is'} faster than {than} {since}; at {last.length:,} tokens it is {ratio}"

@@ -31,7 +31,7 @@ from attention.recorded.file import RecordingError
 from attention.settings import ConfigError
 from attention.sources.providers import mask_in_use, source_title
 from attention.tables import rows as tables
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, line_names, recordings
+from attention.timing import chart_findings, comparison, cpu_gpu_series, cpu_gpu_summary, line_names, recordings
 from attention.timing.break_even import BreakEven, break_even, of_pair, pair
 from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
@@ -100,7 +100,7 @@ def timing(entries: Entries) -> Drawn | None:
     else:
         crossing = break_even(shown, timed.one_text) if timed.picture == BREAK_EVEN else None
         cpu, gpus = cpu_gpu_series.cpu(timed.versus, shown), cpu_gpu_series.gpus(timed.versus, shown)
-        headline = cpu_gpu_summary.headline(cpu, gpus, timed.versus)
+        headline, _ = chart_findings.headline(cpu_gpu_summary.headline(cpu, gpus, timed.versus))
         series = [[(at.length, at.seconds) for at in each.points if at.seconds] for each in (cpu, *gpus) if each]
     if crossing:
         return _timing_card(line_names.of_keys(crossing.headline, crossing.timings), _crossing_pixels(crossing))

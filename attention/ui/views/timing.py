@@ -110,7 +110,7 @@ def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
     """Draws the chart of an embedded page, with the sentence that it answers."""
     if found.follows:
         finding = _finding(timed, found, timing_chart.selected_chart(found.timings))
-        draw_finding(escape(finding or found.answers[0].headline))
+        draw_finding(escape(chart_findings.headline(finding)[0] or found.answers[0].headline))
         timing_results.draw_alone(found.timings, found.cases)
     else:
         timing_versus.draw_alone(timed, others)
@@ -226,7 +226,8 @@ def _answer(timed: Timed) -> None:
         rest = " ".join(filter(None, [more, answer.caution, answer.rest]))
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
-        draw_finding(escape(finding))
+        said, more = chart_findings.headline(finding)
+        draw_finding(escape(said))
         if crossing := chart.break_even:
             said = line_names.of_keys(crossing.with_copy, chart.shown)
             st.caption(
@@ -234,7 +235,7 @@ def _answer(timed: Timed) -> None:
             )
         elif chart.shown:
             reading, why = timing_results.how_to_read(chart)
-            st.caption(reading, help=why or None)
+            st.caption(f"{escape(more)} {reading}".lstrip(), help=why or None)
     setting = _common_setting(chart.subject, found.timings) if finding else answer.setting
     if several := _several(found, setting, chart.which == timing_sizes.RATIO):
         st.caption(escape(several))

@@ -21,6 +21,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
         _medians(shown) if chart != "memory" else "",
         setting_finding.settings_of_cpu(selected) if chart in ("time", "speed-up") else "",
         setting_finding.alike_masks(shown) if chart == "time" else "",
+        _flat(shown) if chart == "time" else "",
         setting_finding.alike_kernel(shown) if chart == "time" else "",
         text.N_BY_N if chart == "memory" and not any(timing.queries for timing in shown) else "",
         *_names(chart, shown),
@@ -28,7 +29,7 @@ def notes(chart: str, shown: list[Timing], selected: list[Timing]) -> tuple[list
         chart_findings.missing_times(shown) if chart in ("time", "roofline") else "",
         _left_out(shown, selected) if chart == BREAK_EVEN else "",
         text.AT_MOST.get(chart, "") if loose and all(timing.quickest for timing in loose) else "",
-        *(_reasons(shown) if chart == "time" else []),
+        text.WITHOUT_COPY if chart == "time" and any(timing.to_device for timing in shown) else "",
     ]
     said = [line_names.of_keys(sentence, shown) for sentence in found if sentence]
     return said[:MOST], said[MOST:]
@@ -76,8 +77,7 @@ def _limits(shown: list[Timing]) -> list[str]:
     return [*found, text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else [])]
 
 
-def _reasons(shown: list[Timing]) -> list[str]:
-    """Why times are as they are: what they leave out, and what they hardly depend on."""
-    without_copy = text.WITHOUT_COPY if any(timing.to_device for timing in shown) else ""
+def _flat(shown: list[Timing]) -> str:
+    """That times hardly depend on the length and why, unless the headline says it."""
     flat = line_names.of_keys(chart_findings.flat_times(shown), shown)
-    return [without_copy, flat if flat != chart_findings.time_finding(shown) else ""]
+    return flat if flat != chart_findings.time_finding(shown) else ""

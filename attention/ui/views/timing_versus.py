@@ -80,7 +80,9 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
 
 
 def _head(finding: str, rest: str, choices: Callable[[], None] | None) -> None:
-    """Draws the sentence, the `rest` of it in small, and the choices."""
+    """Draws the first sentence of a finding, what follows and the `rest` in small, and the choices."""
+    finding, more = chart_findings.headline(finding)
+    rest = " ".join(filter(None, (more, rest)))
     if choices:
         draw_heading("timing", escape(finding))
     else:
@@ -108,7 +110,7 @@ def draw_alone(timed: Timed, timings: list[Timing]) -> None:
             return
         versus = replace(versus, picture="time")
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    draw_finding(escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus)))
+    draw_finding(escape(chart_findings.headline(chart_findings.cpu_gpu_finding(cpu, gpus, versus))[0]))
     _picture(versus, cpu, gpus)
     st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
 
