@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import open_marks
-from attention.charts.line_ends import LETTER, WIDE, clear_shift, name_lines
+from attention.charts.line_ends import LETTER, NARROW, WIDE, clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_axes import length_ticks, time_ticks
@@ -150,9 +150,10 @@ def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[floa
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
     first, last = (log10(end(x for trace in _traces(shown) for x in trace.x)) for end in (min, max))
     letters, x = LABEL * max(map(len, says.split("<br>"))), log10(length)
-    side, shift, until = "right", 6, x
-    if x - first < FAR * (last - first):  # where a text at its left would lie over the axis
-        side, shift, until = "left", -6, x + letters * LETTER / WIDE * (last - first)
+    share, wide = (x - first) / (last - first) if last > first else 0.0, letters * LETTER
+    side = "right" if share * NARROW >= wide else "left" if (1 - share) * NARROW >= wide else "center"  # as on a phone
+    shift, reach = {"right": (6, 0.0), "left": (-6, wide), "center": (0, wide / 2)}[side]
+    until = x + reach / WIDE * (last - first)
     place = {"x": x, "y": log10(high), "xanchor": side, "align": side, "xshift": shift}
     place["yshift"] = LABEL + clear_shift(shown, until, high, HEIGHT, ends, letters)
     shown.add_annotation(text=says, showarrow=False, font={"size": 13, "color": PLOTLY_TEXT}, **place)

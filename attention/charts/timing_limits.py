@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log10
 
 import plotly.graph_objects as go
 
 from attention.charts import open_marks
 from attention.charts import timing_marks as marks
+from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_look import SHEETS
 from attention.timing import comparison
 from attention.timing.data_sheets import DATA_SHEETS
@@ -15,11 +17,19 @@ from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "", by_length: bool = False) -> None:
+def roof(
+    figure: go.Figure,
+    name: str,
+    timings: list[Timing],
+    short: str = "",
+    by_length: bool = False,
+    is_crowded: bool = False,
+) -> None:
     """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
 
     It is over operations per byte, or (`by_length`) over the length. If a matrix product was slower than one of the timings, as
     on a busy machine, the ceiling is that of the timing. `short`: the name of the device in the chart, if it has several.
+    `is_crowded`: whether lines have their names in a legend; that of the limit is above its end all the same.
     """
     peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
     if not peaks:
@@ -38,11 +48,20 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], short: str = "", b
         x=list(at),
         y=[min(ceiling, slope * intensity) for intensity in at.values()],
         name=named,
-        meta=named,
+        meta=None if is_crowded else named,
+        showlegend=False if is_crowded else None,
         mode="lines",
         line={"color": "gray", "width": 1.5},
         hovertemplate=f"{marks.wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
+    if is_crowded:
+        end = {
+            "x": log10(max(at)),
+            "y": log10(min(ceiling, slope * at[max(at)])),
+            "xanchor": "right",
+            "yanchor": "bottom",
+        }
+        figure.add_annotation(text=named, showarrow=False, font={"size": 11, "color": PLOTLY_TEXT}, **end)
 
 
 def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:

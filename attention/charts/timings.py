@@ -23,6 +23,7 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 from attention.timing.units import size
 
+MOST_WITH_LENGTHS = 3  # lines of a roofline whose ends have their lengths, and whose limits are named beside them
 ROOFLINE = 205  # pixels of the width of a roofline on a phone, beside its wide numbers of the axis
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {  # of a call with its copy: the field of a timing, and the colour
@@ -115,12 +116,12 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     figure, look = marks.figure(timings, "operations per second", (), chart="roofline")
     by_length = chart_findings.is_of_one_intensity(timings)
     found, machines = lines(timings), line_names.machine_names(timings)
-    several = len({timing.dtype for timing in timings}) > 1
+    several, is_crowded = len({timing.dtype for timing in timings}) > 1, len(found) > MOST_WITH_LENGTHS
     roofs = sorted({(timing.origin, timing.dtype) for timing in timings})
     for origin, dtype in roofs:
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
         short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
-        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), short, by_length)
+        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), short, by_length, is_crowded)
     for label, line in found.items():
         points = comparison.with_times(line)
         xs, ys = (
@@ -128,7 +129,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
             [comparison.rate(p) for p in points],
         )
         marks.line(figure, label, points, ys, [marks.describe_rate(point) for point in points], look, xs=xs)
-        if points and look.is_named(points[0]) and chart_findings.rising_lengths(points):
+        if points and not is_crowded and look.is_named(points[0]) and chart_findings.rising_lengths(points):
             _name_ends(figure, points, xs, ys)
     if not by_length:
         figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, tickformat=",", autorange=True)
