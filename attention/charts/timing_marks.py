@@ -105,11 +105,13 @@ def finish(
     below: float = 0.05,
     least: float | None = None,
     narrow: int = NARROW_CHART,
+    band: str = "",
 ) -> None:
     """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
 
     Images of the figure say it as well. The range of the y axis leaves room for the names, that of `below` under the lines, and
-    reaches down to `least`. `narrow`: the pixels of its width on a phone, where marks are close.
+    reaches down to `least`. `narrow`: the pixels of its width on a phone, where marks are close. `band`: what the bands
+    are, if there are any.
     """
     drawn: list[Any] = list(figure.data)
     ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
@@ -125,7 +127,8 @@ def finish(
         trace.showlegend = False
     rows = 0 if named else sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
     height = HEIGHT + TOOLBAR + ROW * rows // 2  # beside each other in a wide window
-    figure.update_layout(**foot(foot_rows(timings, [trace.name for trace in opened]), height))
+    bands = [band] * any(trace.fill for trace in drawn if trace.type == "scatter")
+    figure.update_layout(**foot([*foot_rows(timings, [trace.name for trace in opened]), *filter(None, bands)], height))
     if not named:
         for at, trace in enumerate(sorted(drawn, key=_last_y, reverse=True)):
             trace.legendrank = at

@@ -49,7 +49,7 @@ def seconds(
     marks.errors(figure, timings)
     for name, line in (limits or {}).items():
         timing_limits.limit(figure, name, line)
-    marks.finish(figure, timings)
+    marks.finish(figure, timings, band="pale band: up to the upper quartile of the calls")
     figure.update_yaxes(**time_ticks(*figure.layout.yaxis.range))
     return figure
 
@@ -83,7 +83,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
         if not look.is_pale(like[0]):
             marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
-    marks.finish(figure, timings, least=1)
+    marks.finish(figure, timings, least=1, band="pale band: uncertainty of the ratio")
     figure.update_yaxes(**ratio_ticks(*figure.layout.yaxis.range))
     return figure
 

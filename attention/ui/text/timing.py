@@ -3,7 +3,7 @@
 LINES = "What this server measures, line by line"
 HOW = "How it is measured"
 PUBLISHED = "CPU against GPU at the sizes of published figures"
-SIZES_LABEL = "Sizes"
+SIZES_LABEL = "Shape and CPU"
 SIZES = ("16 heads of 64, 16-core CPU", "8 heads of 64, 2-core CPU", "Published sizes, 2-core CPU", "Your own")
 SIZES_HELP = "Sizes that were timed. The CPU is that of the recording. A GPU decodes in bfloat16 alone."
 NUMBERS = "Numbers and sources"
@@ -22,6 +22,7 @@ METHOD = """
 # A measurement on this server, or in the browser.
 YOURSELF = "Measure it yourself"
 YOUR_GPU = "Your GPU, in this browser"
+TO_YOURS = "[Measure yours ↓](#{anchor})"
 THIS_SERVER = {False: "The CPU of this server", True: "This server"}  # whether it has other devices
 MEASURE = "Measure here"
 RESULT = "{finding} [See it in the chart ↑](#{anchor})"

@@ -145,7 +145,7 @@ def _task(timed: Timed) -> TimingJob | None:
 def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None, compared: list[Timing]) -> None:
     """Draws two cards with a button each: the GPU of the visitor, and this server. `compared`: all timings of a break-even."""
     with st.container(key="measure-here"):
-        st.markdown(f"## {text.YOURSELF}")
+        st.header(text.YOURSELF, anchor=timing_sizes.YOURS)
         mine, server = st.columns(2, gap="small")
         with mine.container(border=True, height="stretch"):
             st.markdown(f"**{text.YOUR_GPU}**")

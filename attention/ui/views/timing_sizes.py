@@ -40,6 +40,7 @@ KEPT = {
     "passes": "passes",
     "lengths": "length",
 }  # between sizes, by field of a timing
+YOURS = "measure-it-yourself"  # the anchor of the part of the page that measures
 CHART, OTHER = "timing_chart", "timing_other_chart"
 LEFT = "timing_chart_left"  # the chart that was left for the published sizes
 TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
@@ -64,6 +65,7 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         else:
             one_text = sizes if sizes in ONE_TEXT and (crosses or is_one_text(timed.sweep)) else ""
             choose_chart(list(dict.fromkeys([*[BREAK_EVEN] * bool(one_text), *charts])), crosses, one_text)
+        st.markdown(text.TO_YOURS.format(anchor=YOURS), width="content")
 
 
 def settings_text(shown: Sequence[Case]) -> str:
