@@ -113,7 +113,7 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert (shown.layer, shown.head) == (layer, head)
     query = {} if page == "layers" else {"query": "2"}  # the word with the largest weight on another
     assert link(test) == {"run": MINILM, "run_text": OWN, "v": "4", "layer": f"{layer}", "head": f"{head}"} | query
-    assert f"Read by {MINILM}." in page_text(test)
+    assert (f"Run here · {MINILM}" if page == "heads" else f"Read by {MINILM}.") in page_text(test)
     assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
     empty = type_text(test, " ")
     assert [each.value for each in empty.text_input if each.key.startswith("read by")] == [OWN]

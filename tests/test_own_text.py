@@ -194,3 +194,20 @@ def test_a_typed_text_selects_its_last_word_rather_than_the_punctuation_behind_i
     assert type_text("My dog ran home!", config)[0].query == 3, "and a query that was selected so goes on following"
     assert type_text(text, Config(query=1))[0].query == 1, "a query that was chosen stays"
     assert type_text(text, Config(tokens=5))[0].query == -1, "a text that is repeated has another last token"
+
+
+def test_a_switch_beside_the_text_leads_to_heads_of_real_models_and_back():
+    test = run(HEADS, {})
+    switch = lambda: next(each for each in test.button_group if (each.key or "").startswith("whose heads"))  # noqa: E731
+    assert switch().value == GENERATED
+    switch().set_value("recorded:minilm-river").run()
+    assert query_without_edition(test.query_params) == {"source": "recorded:minilm-river", "head": "4", "query": "5"}
+    assert not test.exception and switch().value == "recorded:minilm-river"
+    switch().set_value(REAL).run()
+    assert test.query_params["layer"] == "18" and test.query_params["head"] == "6" and not test.exception
+    switch().set_value(GENERATED).run()
+    assert query_without_edition(test.query_params) == {} and switch().value == GENERATED
+    other = run(HEADS, {"source": "recorded:minilm-street"})
+    assert next(each for each in other.button_group if "whose" in (each.key or "")).value == "recorded:minilm-river"
+    trained = run(HEADS, {"source": "trained:induction"})
+    assert all("whose" not in (each.key or "") or each.value is None for each in trained.button_group)

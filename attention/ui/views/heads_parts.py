@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -31,14 +32,14 @@ from attention.sources.providers import (
 )
 from attention.tables import rows as tables
 from attention.training.tasks import TASKS
-from attention.ui import next_step, provenance, results
+from attention.ui import provenance, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape, join_words
 from attention.ui.session import page
 from attention.ui.session.role_note import role_name, role_note, short_role
 from attention.ui.text import heads as text
 from attention.ui.text import layers as layers_text
-from attention.ui.views import layers_copies, own_text, questions
+from attention.ui.views import layers_copies, own_text, questions, whose_heads
 
 CODE_HEIGHT = 400  # pixels, in which longer programs scroll
 RECORDED = "recorded:"
@@ -51,7 +52,7 @@ def choices(config: Config) -> None:
     """Draws the text whose words are the tokens, and the menu of the colour scale unless a question hides all colours."""
     with st.container(key="own-text"):
         field, note, scale = st.columns([7, 6, 5], gap="small", vertical_alignment="center")
-        own_text.into(config, field, note, _examples)
+        own_text.into(config, field, note, partial(whose_heads.draw, config))
         if questions.is_hidden(config):
             return
         with scale:
@@ -62,11 +63,6 @@ def look_choices(config: Config) -> object:
     """What is shown of a config there; absent from a step of the path."""
     shown = own_text.look(config)
     return shown and (shown, questions.is_hidden(config))
-
-
-def _examples() -> None:
-    """Draws a link to the examples for new users, if there is no other note."""
-    next_step.page_link("examples", text.EXAMPLES, {}, ":material/lightbulb:")
 
 
 def help_text(config: Config) -> str:

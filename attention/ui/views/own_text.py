@@ -35,15 +35,18 @@ def into(
     instead: Callable[[], None] | None = None,
     about: str = "",
 ) -> None:
-    """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say.
+    """Draws the same into given containers; `instead` draws the content of the note unless the text is shown otherwise.
 
     `about`: a sentence about a text that a model reads, as Markdown.
     """
     if prompt := model_run.reader(config.source):
         why = model_run.refusal(config.source)
         with field:
-            _read_line(config, prompt, bool(why))
+            _read_line(config, prompt, why)
         with note:
+            if instead:
+                instead()
+                return
             said = run_text.ABSENT.format(model=prompt.model) if why else run_text.READS.format(model=prompt.model)
             st.caption(f"{escape(said)} {about}".rstrip(), help=why or None)
         return
@@ -86,15 +89,18 @@ def _use_typed(key: str) -> None:
     page.change(**(use if typed == config.text else {"text": typed} if typed.strip() else {}))
 
 
-def _read_line(config: Config, prompt: Prompt, disabled: bool) -> None:
-    """Draws the field of a text that a real model reads; it is no knob, as the text belongs to the source."""
+def _read_line(config: Config, prompt: Prompt, why: str) -> None:
+    """Draws the field of a text that a real model reads; it is no knob, as the text belongs to the source.
+
+    `why`: the reason if the model can't read another text here.
+    """
     key = f"read by {config.source}"
     st.text_input(
         KNOBS["text"].label,
         prompt.text,
         key=key,
-        help=run_text.READ_HELP.format(model=escape(prompt.model)),
-        disabled=disabled,
+        help=why or run_text.READ_HELP.format(model=escape(prompt.model)),
+        disabled=bool(why),
         autocomplete="off",
         placeholder=run_text.PLACEHOLDER,
         on_change=_on_typed,
