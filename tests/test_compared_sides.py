@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import attention
 from attention.codec import CONFIGS
-from attention.comparison.head_changes import columns, compare_sides, sentence
+from attention.comparison.head_changes import columns, compare_sides, most_changed, sentence
 from attention.comparison.nearest_heads import nearest_heads
 from attention.comparison.pooling import pool_differences
 from attention.comparison.row_numbers import EVERY, row_numbers
@@ -313,11 +313,14 @@ def test_the_sentence_names_the_head_that_changed_most_and_those_that_did_not():
         "Head 1 changed most: on average, 100% of a row's weight moved; heads 0 and 2 did not change."
     )
     assert "heads 0 and 2 did not" in sentence(found, 0)
+    assert most_changed(found) == 1
+    assert most_changed(compare_sides(Side(weights, mask), Side(weights, mask))) is None
     other[2, 0] = torch.tensor([0.0, 1.0, 0.0, 0.0])
     both = compare_sides(Side(weights, mask), Side(other, mask))
     assert sentence(both, 2) == (
         "Head 1 changed most: on average, 100% of a row's weight moved, and 25.0% in head 2; head 0 did not change."
     )
+    assert most_changed(rolled) is None, "all changed alike"
     assert sentence(rolled, 1) == "All 3 heads changed alike: on average, 100% of a row's weight moved."
     assert sentence(rolled) == "All 3 heads changed alike: total variation 1.000 per row (4 rows)."
     one = compare_sides(Side(weights, mask), Side(other, mask), [(0, 1)])

@@ -283,18 +283,18 @@ def test_what_an_unusual_scale_does_agrees_with_the_weights_of_every_head(change
         said = heads_parts.unscaled(replace(config, scale=scale, head=head))
         shares = [format_percent(now), format_percent(before)]
         before_too = f"; with 1/√d, {shares[1]}." if len({*shares}) == 2 else ", the same as with 1/√d."
-        assert f"the largest weight of a row is {shares[0]} on average{before_too}" in said
+        assert f"the largest weight of a row of **head {head}** is {shares[0]} on average{before_too}" in said
         assert ("saturates" in said) == (now >= 0.9 > before)
 
 
 def test_a_scale_is_compared_only_if_that_is_cheap():
     said = heads_parts.unscaled(Config(scale="none", tokens=512, head=7))
-    assert "largest weight of a row is " in said and "1/√d" not in said
+    assert "largest weight of a row of **head 7** is " in said and "1/√d" not in said
 
 
 def test_without_the_division_a_button_shows_a_random_head():
     test = run(HEADS, {"scale": "none"})
-    said = "the largest weight of a row is 76.6% on average; with 1/√d, 72.2%. Random head 7: 90.9% and 41.8%."
+    said = "the largest weight of a row of **head 0** is 76.6% on average; with 1/√d, 72.2%. Random head 7: 90.9% and 41.8%."
     assert any(said in each.value for each in test.caption)
     test.button(key="random head").click().run()
     assert test.query_params["head"] == "7" and "random head" not in [button.key for button in test.button]

@@ -79,6 +79,14 @@ def columns(found: Changes) -> dict[str, list[Any]]:
     return {"head": names} | first | quartiles | kept
 
 
+def most_changed(found: Changes) -> int | None:
+    """Returns the head of B that changed most; None if there is one alone, if none changed, or if all changed alike."""
+    means = found.mean(found.measure)
+    most = max(range(len(means)), key=means.__getitem__)
+    is_one_of_many = len(means) > 1 and means[most] - min(means) > ALIKE * means[most]
+    return found.heads[most][1] if is_one_of_many and _changes(found, most) else None
+
+
 def sentence(found: Changes, selected: int | None = None) -> str:
     """Returns which head changed most and by how much, with the quartiles of its rows, and which did not change.
 

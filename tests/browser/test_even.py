@@ -150,3 +150,14 @@ def test_a_long_sequence_offers_to_be_coloured_by_percent(visit):
     tab.wait_for_grid(tokens="192", heads="2", d_model="16", colors="linear")
     expect(button).to_be_hidden()
     expect(tab.page.locator(".heads-grid .scale-name")).to_have_text("weight")
+
+
+def test_the_bars_of_the_largest_weights_have_their_words_below_them(visit):
+    tab = visit("?source=recorded:minilm-river&head=4&query=5")
+    tab.wait_for_grid(source="recorded:minilm-river", head=4, query=5)
+    names = tab.page.locator(".heads-grid .names span")
+    expect(names).to_have_text(["river"])
+    name, bars = names.bounding_box(), tab.page.locator(".heads-grid .bars canvas").bounding_box()
+    assert name and bars
+    middle = bars["x"] + bars["width"] * (8 + 0.5) / 11
+    assert abs(name["x"] + name["width"] / 2 - middle) < 3 and name["y"] >= bars["y"] + bars["height"]

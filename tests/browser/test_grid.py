@@ -321,6 +321,14 @@ def test_a_click_pins_and_keys_move_the_pin(opened):
     page.get_by_text("pinned 1 4 2").wait_for()
     assert live.inner_text().startswith("Head 1, query 4, key 2")
     assert "head=1" in page.locator(".heads-grid").get_attribute("data-painted")
+    page.locator(".squares figcaption").nth(2).click()
+    page.get_by_text("pinned 2 4 ").wait_for()  # a caption selects its head as its map does, and keeps the query
+
+
+def test_the_key_names_what_is_masked_only_if_something_is(opened):
+    for mask, is_shown in (("causal", True), ("full", False)):
+        page = opened(f"tokens=8&heads=3&mask={mask}&input=noise").page
+        expect(page.locator(".scale .of-masked")).to_be_visible(visible=is_shown)
 
 
 def test_moving_the_focus_repaints_nothing(opened):

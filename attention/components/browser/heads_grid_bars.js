@@ -1,11 +1,14 @@
 // The row of the cell under the pointer or the cursor as bars.
 
-import { find, penOf } from "./elements.js";
+import { MASKED } from "./cells.js";
+import { createElement, find, penOf, signs } from "./elements.js";
 import { sizeOf } from "./difference_cells.js";
 import { isEven, nameToken, numberOf, visibleCells, withNumberOf } from "./heads_grid_readout.js";
 import { keyTokens, rowCells } from "./heads_grid_square.js";
 import { largest, ROW_LATER, rowName } from "./heads_grid_words.js";
 
+const NAMED = 0.1, MOST_NAMES = 3;  // the weight from which on a bar has its word, and how many have one
+const LETTER = 6.6, SPACE = 4;  // pixels of a letter, and between two words
 const ENDS = [0.1, 0.25, 0.5, 1];  // of the scale of the bars
 
 /**
@@ -28,6 +31,7 @@ export function setSpread(grid, cell) {
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const isPreview = cell.head >= data.certain;
   find(spread, ".bars").classList.toggle("awaited", isPreview);
+  find(spread, ".names").replaceChildren();
   if (isPreview) return void (find(spread, "p").textContent = ROW_LATER);
   const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
   const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
@@ -52,6 +56,7 @@ export function setSpread(grid, cell) {
   }
   const first = data.tile > 1 ? cell.row * data.tile : cell.query;
   setEnds(grid, { ...top, weight: end });
+  setNames(grid, row, canvas.clientWidth);
   const weight = numberOf(data, top), seen = visibleCells(data, cell), even = isEven(seen);
   const ties = withNumberOf(data, top), keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, keyTokens(data)));
   const unsaid = numberOf(data, cell) === weight ? "" : weight;
@@ -89,6 +94,29 @@ function setEnds({ data, spread }, top) {
   if (!top.weight || data.signed || data.trained || (data.sides && !shares)) delete dataset.most;
   else Object.assign(dataset, data.sides ? { most: `+${size}`, least: `−${size}` }
     : { most: shares ? `${size}%` : numberOf(data, top), least: "0" });
+}
+
+/**
+ * Writes the words of the largest weights below their bars, as far as they have room beside each other.
+ * @param {Grid} grid
+ * @param {Cell[]} row
+ * @param {number} width  of all bars, in pixels
+ */
+function setNames({ data, spread }, row, width) {
+  const tokens = keyTokens(data);
+  if (!tokens.length || data.tile > 1 || data.sides || data.signed || isEven(row.filter(({ code }) => code !== MASKED))) return;
+  const high = row.filter(({ weight }) => weight >= NAMED).sort((a, b) => b.weight - a.weight).slice(0, MOST_NAMES);
+  /** @type {[number, number][]} */
+  const taken = [];
+  for (const { column } of high) {
+    const half = (LETTER * signs(tokens[column]).length) / 2, middle = ((column + 0.5) * width) / data.columns;
+    const at = Math.max(half, Math.min(width - half, middle));
+    if (taken.some(([from, to]) => at - half < to + SPACE && at + half > from - SPACE)) continue;
+    taken.push([at - half, at + half]);
+    const name = createElement("span", "", tokens[column]);
+    name.style.left = `${at}px`;
+    find(spread, ".names").append(name);
+  }
 }
 
 /**

@@ -38,10 +38,12 @@ export function listen(grid) {
     show(grid);
   });
   heads.addEventListener("click", (event) => {
-    const cell = cellUnderPointer(grid, event), { cursor, data } = grid;
-    if (!cell) return;
-    const head = cell.head % data.heads;
-    if (head === cursor.head) return pin(grid, cell.head === head ? cell : cellAt(data, head, cell.row, cell.column), false);
+    const cell = cellUnderPointer(grid, event), { cursor, data } = grid, named = cell ? -1 : headOfCaption(event);
+    if (!cell && named < 0) return;
+    const head = (cell?.head ?? named) % data.heads;
+    if (cell && head === cursor.head) {
+      return pin(grid, cell.head === head ? cell : cellAt(data, head, cell.row, cell.column), false);
+    }
     cancelAnimationFrame(frame);  // a small square chooses its head alone: the query stays, and no cell is under the pointer
     grid.pointer = grid.hover = null;
     pin(grid, atToken(data, head, cursor.query, null), false);
@@ -61,6 +63,15 @@ export function listen(grid) {
   grid.details.addEventListener("toggle", () => show(grid));
   find(root, ".percent").addEventListener("click", () => grid.ways.onPercent?.());
   find(root, ".png").addEventListener("click", () => savePicture(grid));
+}
+
+/**
+ * Returns the head of the small square whose caption was clicked, -1 if it was none.
+ * @param {MouseEvent} event
+ */
+function headOfCaption(event) {
+  const square = target(event, ".squares figcaption")?.parentElement?.querySelector(".square");
+  return square instanceof HTMLElement ? Number(square.dataset.head) : -1;
 }
 
 /**

@@ -225,10 +225,11 @@ export function labelSelected(square, data, plan, { row, column, query, key }) {
  * @param {Large} plan
  */
 export function setAxes(square, data, plan) {
+  const below = plan.cell.height < LINE ? 4 : 0;  // pixels by which the label of the last row reaches below it
   const steps = [plan.cell.height, plan.cell.width].map((size) => tokenStep(data, size, lanesOf(data)));
   [QUERY_UP, KEY, isNamed(data) ? labelled(steps[0], steps[1]) : ""].forEach((text, line) => {
     const axis = createElement("span", "axis", text);
-    Object.assign(axis.style, { top: `calc(100% + ${AXIS * line}px)`, right: `${plan.width + 7}px` });
+    Object.assign(axis.style, { top: `calc(100% + ${AXIS * line + below}px)`, right: `${plan.width + 7}px` });
     square.append(axis);
   });
 }

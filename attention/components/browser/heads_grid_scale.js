@@ -1,5 +1,6 @@
 // The colour bar of the grid, with its ticks.
 
+import { MASKED } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { differenceTicks } from "./difference_cells.js";
 import { DIFFERENCE, OWN_MAXIMUM, scaleName, TIMES_UNIFORM, WEIGHT } from "./heads_grid_words.js";
@@ -29,6 +30,8 @@ export function setScale({ root, data }) {
   find(root, ".scale-name").textContent = scaleName(shown);
   const even = data.colors === "times even" && !data.sides;
   find(root, ".why").textContent = even ? `${TIMES_UNIFORM}\n${data.why}`.trim() : data.why;
+  const isMasked = data.sides || data.codes.some((codes) => codes.includes(MASKED));
+  find(root, ".of-masked").hidden = !isMasked;
   find(root, ".percent").hidden = !data.offers_percent;
   root.classList.toggle("even", even);
   root.classList.toggle("sides", Boolean(data.sides));

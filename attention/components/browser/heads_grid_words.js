@@ -41,14 +41,14 @@ export const MARKUP = `
 </div>
 <div class="panel">
   <div class="scale">
-    <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
+    <div class="scale-head"><span class="scale-name"></span><span class="of-masked"><i class="swatch"></i>masked</span></div>
     <canvas class="bar" width="256" height="1"></canvas>
     <div class="ticks"></div>
     <p class="why"></p>
     <button type="button" class="percent" title="Set the colour scale to linear" hidden>Show as percent</button>
   </div>
   ${READOUT}
-  <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
+  <div class="spread"><div class="bars"><canvas></canvas><i></i><div class="names" aria-hidden="true"></div></div><p></p></div>
   <details class="table">
     <summary>Row as table</summary>
     <div class="rows" tabindex="0" aria-label="Keys of the row, largest weight first"><table>

@@ -60,7 +60,7 @@ def _pin() -> None:
 def view(sides: Sides) -> None:
     """Draws the choice of a side, the sentence on what changed most, the picture, and the selected row."""
     reason = why_not(sides)
-    _controls(sides, reason)
+    place = _controls(sides)
     finding = reserve_finding()
     if reason:
         finding.markdown(escape(reason))
@@ -73,6 +73,10 @@ def view(sides: Sides) -> None:
     found = results.heads.changes(*_args(sides))
     said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found, sides.b.head))
     finding.markdown(questions.unsaid_finding(text.UNSAID) if questions.unsaid(sides.b) else said)
+    most = None if questions.unsaid(sides.b) or sides.of_head else head_changes.most_changed(found)
+    if most not in (None, sides.b.head):
+        label = text.SEE_HEAD.format(head=most)
+        place.button(label, key="most changed", on_click=page.change, kwargs={"head": most}, type="tertiary")
 
 
 def row(sides: Sides) -> None:
@@ -92,8 +96,11 @@ def _args(sides: Sides) -> tuple[Config, Config, Any]:
     return sides.a, sides.b, sides.heads
 
 
-def _controls(sides: Sides, reason: str) -> None:
-    """Draws what differs between both sides, the choice of what is shown, and the buttons of a comparison."""
+def _controls(sides: Sides) -> DeltaGenerator:
+    """Draws what differs between both sides, the choice of what is shown, and the buttons of a comparison.
+
+    Returns the place of another button behind these.
+    """
     config = sides.b
     if pinned_sides.are_equal(sides):
         _offer_changes(config)
@@ -103,6 +110,7 @@ def _controls(sides: Sides, reason: str) -> None:
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         draw_head_of_a(sides)
         pinned_sides.draw_buttons()
+        return st.empty()
 
 
 def _offer_changes(config: Config) -> None:

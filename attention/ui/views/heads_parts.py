@@ -189,7 +189,7 @@ def unscaled(config: Config) -> str:
             in_random = text.IN_RANDOM.format(head=random, **shares) * (more - less > now - divided)
     scale = text.UNUSUAL_SCALES[config.scale].format(d_head=config.d_head)
     shown = {"now": format_percent(now), "usual": usually, "saturates": saturates, "random": in_random}
-    above = text.MEAN_LARGEST.format(scale=scale, **shown)
+    above = text.MEAN_LARGEST.format(scale=scale, head=config.head, **shown)
     return f"{above}{mask_rule(config)}".rstrip()
 
 
