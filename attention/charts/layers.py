@@ -40,6 +40,7 @@ CROSS = "M-1,-1L1,1M1,-1L-1,1"  # the mark of a head that is off
 FAINT = 0.1  # of the end of the scale: smaller shares are never written, so that those of heads that stand out are
 BREAK = 26  # by how many pixels a line between layers that are not neighbours goes beyond the axis
 KEY, PERCENT_KEY = ".3~r", ".3~%"  # formats of the key to colours
+JOINED = 0.45  # opacity of the colour of a head with two kinds of keys
 PALE = 0.9  # opacity of the numbers of heads that do not stand out, in the paler half of the colours
 LETTERS = 13  # size of the labels of both axes in pixels
 FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
@@ -119,10 +120,10 @@ def numbers(
 def kinds(
     layers: tuple[int, ...], heads: int, named: tuple[tuple[str, str], ...], room: Room = USUAL, title: str = ""
 ) -> dict[str, Any]:
-    """Returns cells over the columns layer, head, kind, word, focus, turn, says of a table, as a Vega-Lite specification.
+    """Returns cells over the columns layer, head, kind, word, joined, focus, turn, says of a table, as a Vega-Lite specification.
 
     `named`: the kinds as in the key to the colours, each with its colour; a cell whose kind is null is blank. `word`: the text in
-    a cell, where there is room.
+    a cell, where there is room. `joined`: whether the head has a second kind; the colour is paler then.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     names, colors = zip(*named, strict=True) if named else ((), ())
@@ -146,6 +147,7 @@ def kinds(
             x=x,
             y=y,
             color=alt.condition("isValid(datum.kind)", color, alt.value("transparent")),
+            fillOpacity=alt.condition("datum.joined", alt.value(JOINED), alt.value(1)),
             tooltip=alt.Tooltip("says:N"),
             description="says:N",
         )

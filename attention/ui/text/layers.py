@@ -72,7 +72,7 @@ GROUPED = "{group}: {statistic}"
 KINDS = "What each head does"  # in the menu, before all statistics
 KIND_KEY = "{word}: {meaning}"
 KINDS_CAPTION = "Blank: no single pattern."
-KINDS_SEVERAL = " +: and another kind of token."
+KINDS_SEVERAL = " Paler, +: and another kind of token."
 KINDS_FILE = (
     "A head is named after the kind of token that gets over half of its weight on average, and well above what uniform weights "
     "would give."
@@ -220,6 +220,7 @@ ONE_LATER, LATER_HEADS = ("an **induction head**", "finds"), ("{count} **inducti
 LATER = "**Previous-token heads** (over 50%: {earlier}) come before **induction heads** ({later}{others}). "
 CHOSEN = " The {count} layers shown, of {depth}, were chosen for heads with a clear role."  # after all of it
 OTHERS_LATER = "; other previous-token heads: {layers}"
+OTHERS_COME_LATER = " Other previous-token heads come later ({layers})."
 IN_LAYERS = ("layer {layers}", "layers {layers}")  # one, several
 HOW = "They can write into {key} that {query} came before it, so that a later {query} finds it."
 HOW_KINDS = (

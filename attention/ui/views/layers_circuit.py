@@ -89,6 +89,8 @@ def say_order(config: Config, found: Mapping[int, Layer], order: Order, shown: s
         how = (text.HOW_KINDS if kinds else text.HOW).format(
             key=escape(f"“{texts[pair.key]}”"), query=escape(f"“{texts[pair.query]}”")
         )
+    if kinds and others:
+        how += text.OTHERS_COME_LATER.format(layers=others)
     if model_depth(config) and left_out(layers(config.source)):
         how += text.CHOSEN.format(count=len(layers(config.source)), depth=model_depth(config))
     st.markdown(said + how)

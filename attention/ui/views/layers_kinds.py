@@ -106,6 +106,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title
     colors = tuple((kind, theme.transparent(*color)) for kind, color in named.items())
     table["kind"] = [kinds[cell][0] if cell in kinds else None for cell in cells]
     table["word"] = [kinds[cell][1] if cell in kinds else "" for cell in cells]
+    table["joined"] = [word.endswith(MORE) for word in table["word"]]
     table["says"] = [cell_text(config, cell, roles.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
@@ -116,7 +117,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title
         selection_mode=chart.CELL,
         alt=text.KINDS_ALT,
     )
-    several = text.KINDS_SEVERAL if any(word.endswith(MORE) for _, word in kinds.values()) else ""
+    several = text.KINDS_SEVERAL if any(table["joined"]) else ""
     st.caption(f"{text.KINDS_CAPTION}{several}", help=text.KINDS_HELP)
 
 

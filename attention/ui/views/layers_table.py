@@ -14,6 +14,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_survey import short_texts
 from attention.charts import layers_file, theme
+from attention.charts.layers import JOINED
 from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
@@ -149,7 +150,11 @@ def picture(config: Config, found: Found) -> str:
     if layers_kinds.is_shown(config):
         kinds, named = layers_kinds.kinds_map(config, found)
         colors = {kind: theme.on_white(*color) for kind, color in named.items()}
-        cells = {cell: layers_file.Cell(word, colors[kind]) for cell, (kind, word) in kinds.items()}
+        paler = {kind: theme.on_white(color, alpha * JOINED) for kind, (color, alpha) in named.items()}
+        cells = {
+            cell: layers_file.Cell(word, (paler if word.endswith(layers_kinds.MORE) else colors)[kind])
+            for cell, (kind, word) in kinds.items()
+        }
         title = text.KINDS_FILE_TITLE.format(source=source_title(config.source))
         return layers_file.kinds(cells, layers(config.source), config.heads, colors, title, [text.KINDS_FILE, *whose])
     name = maps.number(config, found)
