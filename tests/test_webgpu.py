@@ -299,7 +299,7 @@ def test_the_headline_is_about_the_visitors_gpu():
     assert gpus[0].kind == cpu_gpu_series.IN_BROWSER and cpu is not None
     assert cpu_gpu_summary.headline(cpu, gpus, versus).startswith("At 4,096 tokens your GPU (Acme 9) in float32")
     point = cpu.at(4096)
-    assert point and f"without the copy, {point.seconds / 0.02:.0f} times" in cpu_gpu_summary.headline(
+    assert point and f"Without the copy, {point.seconds / 0.02:.0f} times" in cpu_gpu_summary.headline(
         cpu, gpus, versus
     )
 
