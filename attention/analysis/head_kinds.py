@@ -107,9 +107,19 @@ class Seen:
     choices: Int[Tensor, " q"]
 
     @cached_property
-    def positive(self) -> Int[Tensor, "h q"]:
+    def positive(self) -> Float[Tensor, "h q"]:
         """The number of keys with weight."""
-        return (self.weights > 0).sum(-1)
+        return self._count_positive(self.weights)
+
+    @cached_property
+    def scratch(self) -> Float[Tensor, "h q k"]:
+        """Memory for a result with as many numbers as there are weights: new memory takes longer than the arithmetic."""
+        return torch.empty_like(self.weights)
+
+    def _count_positive(self, weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
+        """Returns how many weights of each row are positive; as floats, which are summed several times as fast as booleans."""
+        found = self.scratch if weights.shape == self.scratch.shape else torch.empty_like(weights)
+        return torch.gt(weights, 0, out=found).sum(-1)
 
     def share(
         self, rows: Float[Tensor, "h *p q"], counted: Bool[Tensor, "*p q"], least: float = 1
@@ -124,7 +134,7 @@ class Seen:
         """Returns the mean of the weight on some keys, below 1 also where other keys get too little to change it."""
         mean = self.share(kept.sum(-1).movedim(1, -1), counted, least)
         some = self.positive.view(*kept.shape[:2], *[1] * (kept.ndim - 3))
-        others = ((some > (kept > 0).sum(-1)).movedim(1, -1) & counted).any(-1)
+        others = ((some > self._count_positive(kept)).movedim(1, -1) & counted).any(-1)
         return torch.where(others, mean.clamp(max=ALMOST), mean)
 
     def back(self, places: range) -> tuple[Float[Tensor, "h q p"], Bool[Tensor, "q p"]]:
@@ -161,7 +171,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     after[:, 1:] = (alike & (there < here))[:, :-1]
     having = int(after.any(-1).sum())
     after &= seen.mask
-    followed = seen.mean_weight(seen.weights * after, after.any(-1), SEVERAL)
+    followed = seen.mean_weight(torch.mul(seen.weights, after, out=on_alike), after.any(-1), SEVERAL)
     return [
         Kind(
             f"same {unit}",

@@ -34,7 +34,7 @@ from attention.maps.picture import HeadMaps, split
 WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
 OVER = 1.01  # a larger sum of a row means that it is no distribution, so that its head has no role
-QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
+QUERIES, SAMPLED, ROWS = 256, 128, 32  # queries of a trace up to which all are used, and how many of more; rows of maps
 CLOSE = 0.03  # by how much more weight than on another kind of keys a far distance names a head
 FAR = {f"{count} back" for count in COUNTS[2:]}
 ONE_BACK = f"{COUNTS[1]} back"
@@ -52,19 +52,22 @@ def roles(
     """Returns the role of each head, None if no kind of keys dominates, or if a row sums to more than one.
 
     `tokens`: the token texts, if the queries are also the keys. `at`: the positions of the queries among the keys; without
-    it they count from 0, and at most `QUERIES` evenly spaced ones are used. `unit`: what a token is called in sentences,
-    for example a word. `line`: whether tokens form a sequence; for patches of an image, roles that need an order (tokens
-    back, nearby) are left out. `rules`: by which each head was built (`constructed.rule`), which alone decides its name.
+    it they count from 0, and of more than `QUERIES` only `SAMPLED` evenly spaced ones are used. `unit`: what a token is
+    called in sentences, for example a word. `line`: whether tokens form a sequence; for patches of an image, roles that need
+    an order (tokens back, nearby) are left out. `rules`: by which each head was built (`constructed.rule`), which alone
+    decides its name.
     """
     queries = mask.shape[1] if at is not None else len(mask)
     if at is None:
         at = torch.arange(len(mask))
         if len(at) > QUERIES:
-            at = evenly(len(at), QUERIES)
-            weights, mask = weights.index_select(1, at), mask[at]
+            at = evenly(len(at), SAMPLED)
+            mask = mask[at]
     choices = mask.sum(-1)
-    uniform = (mask / choices.clamp(min=1)[:, None]).to(weights.dtype)
-    seen = Seen(torch.cat([weights, uniform[None]]), mask, at, choices)
+    every = weights.new_empty(len(weights) + 1, *mask.shape)  # the last with uniform weights
+    torch.index_select(weights, 1, at if len(mask) < weights.shape[1] else torch.arange(len(mask)), out=every[:-1])
+    every[-1] = mask / choices.clamp(min=1)[:, None]
+    seen = Seen(every, mask, at, choices)
     kinds = kinds_of(seen, tokens, unit, line)
     near = [near_kind(seen, unit)] if line else []
     about = "about " * (len(at) < queries)
@@ -74,7 +77,7 @@ def roles(
             built_role(rule, [*kinds, *near], head, unit, about, equal[head])
             for head, rule in enumerate(rules[: len(weights)])
         ]
-    over, even = (weights.sum(-1) > OVER).any(-1).tolist(), _even(seen)
+    over, even = (every[:-1].sum(-1) > OVER).any(-1).tolist(), _even(seen)
     return [
         None if over[head] else EVENLY if even[head] else _role(kinds, near, head, about)
         for head in range(len(weights))
@@ -134,8 +137,8 @@ def _copies(one: Kind, two: Kind) -> bool:
 def _equal(seen: Seen) -> list[bool]:
     """Whether the visible keys of every row share its weight nearly equally, whatever it sums to, for each head."""
     shares = seen.mask / seen.choices.clamp(min=1)[:, None]
-    parts = seen.weights / seen.weights.sum(-1, keepdim=True).clamp(min=1e-9)
-    apart = torch.where(seen.choices > 1, (parts - shares).abs_().sum(-1) / 2, 0)
+    parts = torch.div(seen.weights, seen.weights.sum(-1, keepdim=True).clamp(min=1e-9), out=seen.scratch)
+    apart = torch.where(seen.choices > 1, parts.sub_(shares).abs_().sum(-1) / 2, 0)
     return (apart.amax(-1) <= EVEN).tolist()
 
 
