@@ -58,7 +58,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("maps/bounds.py", "None if self.drift is None else self.drift * other", "None if self.drift is None else self.drift"),
     ("maps/quadtree.py", "q - apart.clamp(max=0)", "q"),
     ("maps/strips.py", "+ total * (start - rows)", "+ total * start"),
-    ("analysis/head_kinds.py", "seen.weights * after, after.any(-1)", "seen.weights * after, after.all(-1)"),
+    ("analysis/head_kinds.py", "out=on_alike), after.any(-1)", "out=on_alike), after.all(-1)"),
     ("operations/bias.py", "values[\"scores\"] + values[\"bias\"]", "values[\"scores\"] - values[\"bias\"]"),
     ("sources/constructed.py", "words(h, sure, keys=own)", "words(h, sure)"),
     ("published/separate_maps.py", "output = weights @ value  # b n c", "output = weights.mT @ value  # b n c"),

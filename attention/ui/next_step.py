@@ -77,7 +77,7 @@ def go_to(page: str, query: Mapping[str, str]) -> None:
 
 def layers_query(query: Mapping[str, str]) -> dict[str, str]:
     """The query that opens Layers on these heads, with its map of what each head does unless a statistic was chosen."""
-    return NEWEST | {"layer_map": KINDS} | query
+    return {**NEWEST, "layer_map": KINDS, **query}
 
 
 def next_step(page: str, setting: Any, leaves_example: bool = False) -> NextStep | None:
