@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,73 +41,98 @@ def is_shown(config: Config) -> bool:
     return config.layer_map == KINDS
 
 
+class HeadKind(NamedTuple):
+    """What a head does: its role by name, and the first word of that, which names its word and colour.
+
+    `joined`: whether there is a second kind of keys.
+    """
+
+    role: str
+    first: str
+    joined: bool
+
+    @property
+    def word(self) -> str:
+        """The word in its cell."""
+        return text.SHORT_ROLES[self.first][0] + MORE * self.joined
+
+    @property
+    def named(self) -> str:
+        """The kind in the key to the colours: its word and what that means."""
+        word, meaning = text.SHORT_ROLES[self.first]
+        return text.KIND_KEY.format(word=word, meaning=meaning)
+
+    @property
+    def color(self) -> tuple[str, float]:
+        """The colour of its kind, and the opacity of that."""
+        return theme.KINDS.get(self.first, theme.KINDS[OTHER])
+
+    @property
+    def opacity(self) -> float:
+        """The opacity of the colour in its cell."""
+        return self.color[1] * (chart.JOINED if self.joined else 1)
+
+
+def kinds_of_heads(config: Config, found: Mapping[int, Layer]) -> dict[tuple[int, int], HeadKind]:
+    """Returns the kind of each head that follows a pattern; those that a statistic counts follow its pattern."""
+    counted, name = maps.counted_heads(config, found), maps.number(config, found)
+    role_of = {statistic: first for first, statistic in COUNTED_BY.items() if statistic != "same"}
+    known = {
+        (layer, head): HeadKind(role.name, first, JOINED in role.name)
+        for layer, each in found.items()
+        for head, role in enumerate(each.roles)
+        if role and role.shows and (first := role.name.split(JOINED)[0].partition(" ")[0]) in text.SHORT_ROLES
+    }
+    if name not in role_of:
+        return known
+    first = role_of[name]
+    return known | dict.fromkeys(counted, HeadKind(text.SHORT_ROLES[first][1], first, False))
+
+
 def focus(config: Config, found: Mapping[int, Layer]) -> Config:
     """The settings with the statistic that counts what the selected head does, if the map shows that of each head."""
     if not is_shown(config):
         return config
-    first = _kinds(config, found).get((config.layer, config.head), "").split(JOINED)[0]
-    name = COUNTED_BY.get(first.partition(" ")[0], maps.FOCUS)
+    kind = kinds_of_heads(config, found).get((config.layer, config.head))
+    name = COUNTED_BY.get(kind.first, maps.FOCUS) if kind else maps.FOCUS
     return replace(config, layer_map=name if name in known_metrics(config) else "auto")
 
 
-def _kinds(config: Config, found: Mapping[int, Layer]) -> dict[tuple[int, int], str]:
-    """The role of each head that has one with a short word; those that the headline counts have the role of its statistic."""
-    counted, name = maps.counted_heads(config, found), maps.number(config, found)
-    role_of = {statistic: first for first, statistic in COUNTED_BY.items() if statistic != "same"}
-    known = {
-        (layer, head): role.name
-        for layer, each in found.items()
-        for head, role in enumerate(each.roles)
-        if role and role.shows and role.name.split(JOINED)[0].partition(" ")[0] in text.SHORT_ROLES
-    }
-    return known | (dict.fromkeys(counted, role_of[name]) if name in role_of else {})
-
-
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
-    """The most frequent kind, for the heading of the page, and how many heads have none."""
+    """The most frequent kind, for the heading of the page, and how many heads follow no single one."""
     every = sum(len(each.roles) for each in found.values())
-    heads, firsts = heads_phrase(config, every), [*_firsts(_kinds(config, found)).values()]
-    if not firsts:
+    heads = heads_phrase(config, every)
+    single = [kind.first for kind in kinds_of_heads(config, found).values() if not kind.joined]
+    if not single:
         return text.KINDS_EMPTY.format(heads=heads)
-    [(first, count)] = Counter(firsts).most_common(1)
-    none = text.KINDS_NONE.format(count=every - len(firsts)) if len(firsts) < every else ""
-    template = text.KINDS_FINDING if count > 1 else text.KINDS_EACH if len(firsts) > 1 else text.KINDS_ONE
-    count = count if count > 1 else len(firsts)
+    [(first, count)] = Counter(single).most_common(1)
+    others = every - len(single)
+    none = "" if not others else text.KINDS_ONE_NONE if others == 1 else text.KINDS_NONE.format(count=others)
+    template = text.KINDS_FINDING if count > 1 else text.KINDS_EACH if len(single) > 1 else text.KINDS_ONE
+    count = count if count > 1 else len(single)
     shown = count if count < every else text.ALL
     return template.format(heads=heads, count=shown, keys=text.SHORT_ROLES[first][1], none=none)
 
 
-def _firsts(kinds: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], str]:
-    """The first word of each role, which names its colour and its word."""
-    return {cell: role.partition(" ")[0].rstrip(",") for cell, role in kinds.items()}
-
-
-class Kinds(NamedTuple):
-    """The map: by head its kind in words and its word; and all kinds in words, each with its colour and opacity."""
-
-    cells: dict[tuple[int, int], tuple[str, str]]
-    named: dict[str, tuple[str, float]]
-
-
-def kinds_map(config: Config, found: Mapping[int, Layer]) -> Kinds:
-    """Returns the map; heads that follow no single pattern are not in it."""
-    kinds = _kinds(config, found)
-    firsts = _firsts(kinds)
-    cells = {cell: (_key(first), _word(first, kinds[cell])) for cell, first in firsts.items()}
-    return Kinds(cells, {_key(first): _color(first) for first in text.SHORT_ROLES if first in firsts.values()})
+def key_of(kinds: Iterable[HeadKind]) -> dict[str, tuple[str, float]]:
+    """Returns the colour and opacity of each of these kinds, by what the kind is called, in the order of their words."""
+    order = [*text.SHORT_ROLES]
+    return {kind.named: kind.color for kind in sorted(kinds, key=lambda kind: order.index(kind.first))}
 
 
 def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
     """Draws the map with its key, and what the words in its cells are."""
-    (kinds, named), roles = kinds_map(config, found), _kinds(config, found)
+    kinds = kinds_of_heads(config, found)
     cells = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
     del table["value"]
-    colors = tuple((kind, theme.transparent(*color)) for kind, color in named.items())
-    table["kind"] = [kinds[cell][0] if cell in kinds else None for cell in cells]
-    table["word"] = [kinds[cell][1] if cell in kinds else "" for cell in cells]
-    table["joined"] = [word.endswith(MORE) for word in table["word"]]
-    table["says"] = [cell_text(config, cell, roles.get(cell) or text.NO_ROLE_NAME, False) for cell in cells]
+    colors = tuple((named, theme.transparent(*color)) for named, color in key_of(kinds.values()).items())
+    of_cells = [kinds.get(cell) for cell in cells]
+    table["kind"] = [kind and kind.named for kind in of_cells]
+    table["word"] = [kind.word if kind else "" for kind in of_cells]
+    table["joined"] = [bool(kind and kind.joined) for kind in of_cells]
+    said = [kind.role if kind else text.NO_ROLE_NAME for kind in of_cells]
+    table["says"] = [cell_text(config, cell, does, False) for cell, does in zip(cells, said, strict=True)]
     st.vega_lite_chart(
         pa.table(table),
         chart.kinds(layers(config.source), config.heads, colors, room, title),
@@ -119,18 +144,3 @@ def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title
     )
     several = text.KINDS_SEVERAL if any(table["joined"]) else ""
     st.caption(f"{text.KINDS_CAPTION}{several}", help=text.KINDS_HELP)
-
-
-def _word(first: str, role: str) -> str:
-    """The word in the cell of a head."""
-    return text.SHORT_ROLES[first][0] + MORE * (JOINED in role)
-
-
-def _key(first: str) -> str:
-    """A kind in the key to the colours: its word and what that means."""
-    word, meaning = text.SHORT_ROLES[first]
-    return text.KIND_KEY.format(word=word, meaning=meaning)
-
-
-def _color(first: str) -> tuple[str, float]:
-    return theme.KINDS.get(first, theme.KINDS[OTHER])

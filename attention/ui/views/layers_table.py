@@ -14,7 +14,6 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_survey import short_texts
 from attention.charts import layers_file, theme
-from attention.charts.layers import JOINED
 from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
@@ -148,13 +147,12 @@ def picture(config: Config, found: Found) -> str:
     """The map of layers as an SVG that says where the heads come from; "" if no head has the statistic."""
     whose = [provenance(config), f"Attention Lab: ?{link(config)}"]
     if layers_kinds.is_shown(config):
-        kinds, named = layers_kinds.kinds_map(config, found)
-        colors = {kind: theme.on_white(*color) for kind, color in named.items()}
-        paler = {kind: theme.on_white(color, alpha * JOINED) for kind, (color, alpha) in named.items()}
+        kinds = layers_kinds.kinds_of_heads(config, found)
         cells = {
-            cell: layers_file.Cell(word, (paler if word.endswith(layers_kinds.MORE) else colors)[kind])
-            for cell, (kind, word) in kinds.items()
+            cell: layers_file.Cell(kind.word, theme.on_white(kind.color[0], kind.opacity))
+            for cell, kind in kinds.items()
         }
+        colors = {named: theme.on_white(*color) for named, color in layers_kinds.key_of(kinds.values()).items()}
         title = text.KINDS_FILE_TITLE.format(source=source_title(config.source))
         return layers_file.kinds(cells, layers(config.source), config.heads, colors, title, [text.KINDS_FILE, *whose])
     name = maps.number(config, found)
