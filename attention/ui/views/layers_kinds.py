@@ -57,7 +57,7 @@ class HeadKind(NamedTuple):
         return text.SHORT_ROLES[self.first][0] + MORE * self.joined
 
     @property
-    def named(self) -> str:
+    def label(self) -> str:
         """The kind in the key to the colours: its word and what that means."""
         word, meaning = text.SHORT_ROLES[self.first]
         return text.KIND_KEY.format(word=word, meaning=meaning)
@@ -117,7 +117,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
 def key_of(kinds: Iterable[HeadKind]) -> dict[str, tuple[str, float]]:
     """Returns the colour and opacity of each of these kinds, by what the kind is called, in the order of their words."""
     order = [*text.SHORT_ROLES]
-    return {kind.named: kind.color for kind in sorted(kinds, key=lambda kind: order.index(kind.first))}
+    return {kind.label: kind.color for kind in sorted(kinds, key=lambda kind: order.index(kind.first))}
 
 
 def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title: str) -> None:
@@ -126,9 +126,9 @@ def draw_map(config: Config, found: Mapping[int, Layer], room: chart.Room, title
     cells = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     table = maps.cell_columns(dict.fromkeys(cells, 0.0), (config.layer, config.head))
     del table["value"]
-    colors = tuple((named, theme.transparent(*color)) for named, color in key_of(kinds.values()).items())
+    colors = tuple((label, theme.transparent(*color)) for label, color in key_of(kinds.values()).items())
     of_cells = [kinds.get(cell) for cell in cells]
-    table["kind"] = [kind and kind.named for kind in of_cells]
+    table["kind"] = [kind and kind.label for kind in of_cells]
     table["word"] = [kind.word if kind else "" for kind in of_cells]
     table["joined"] = [bool(kind and kind.joined) for kind in of_cells]
     said = [kind.role if kind else text.NO_ROLE_NAME for kind in of_cells]
