@@ -34,8 +34,11 @@ def _row(config: Config) -> bool:
 
 def _ask_about_next_head(config: Config) -> None:
     """Asks the same about the next head, which is not a random one; after the last, about the first."""
-    after = replace(config, head=(config.head + 1) % config.heads)
-    page.change(**_fair_row(after))
+    page.change(**_fair_row(_next_head(config)))
+
+
+def _next_head(config: Config) -> Config:
+    return replace(config, head=(config.head + 1) % config.heads)
 
 
 def _fair_row(config: Config) -> dict[str, int]:
@@ -65,11 +68,14 @@ def offer(
 def _ask_question(name: str, ask: Callable[..., None]) -> None:
     """Asks; selects another query of the head if a single key does not answer the question for this one.
 
-    Of a random head nothing can be predicted: then the question is about the first head.
+    Of a random head nothing can be predicted: then the question is about the first head. Without other knobs to set, it is about
+    the next head: the page has just said what the selected one does.
     """
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
-        asks |= _fair_row(page.setting().truncated)
+        shown = page.setting().truncated
+        is_said = ask is page.change and shown.heads > 1
+        asks |= _fair_row(_next_head(shown) if is_said else shown)
     page.visit_state().asked = name
     ask(**asks)
 
