@@ -130,7 +130,7 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 + copy"} <= drawn.keys()
-    assert found.headline.startswith("In float32 an H100 is faster than this server's CPU from about ")
+    assert found.headline.startswith("In float32 an H100 GPU is faster than this server's CPU from about ")
     assert found.headline.endswith(" tokens on, copying included.")
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
@@ -145,7 +145,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()], EIGHT)
     assert found and found.headline.startswith(
-        "In float32 an H100 is faster than a 2-core CPU beyond 64 tokens, copying included."
+        "In float32 an H100 GPU is faster than a 2-core CPU beyond 64 tokens, copying included."
     )
     assert "drawn, but not compared" in found.not_compared
     assert found.open_marks == "open marks: unstable, timed once (GPU), unstable times (this server)"
@@ -168,11 +168,11 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     job = TimingJob(EIGHT, "done", 1.0, timings={timing.case: timing for timing in mine})
     test = run({"v": "3"}, sweep=job)
     assert not test.exception
-    assert "an H100 is faster than this server's CPU from about " in page_text(test)
+    assert "an H100 GPU is faster than this server's CPU from about " in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
     (beside,) = (each.value.replace("\\", "") for each in test.markdown if "See it in the chart" in each.value)
-    assert beside.startswith("In float32 an H100 is faster than this server's CPU from about ")
+    assert beside.startswith("In float32 an H100 GPU is faster than this server's CPU from about ")
     assert beside.endswith("[See it in the chart ↑](#measure-timing)"), "the anchor of the title"
     assert len(test.get("plotly_chart")) == 1
 
@@ -186,7 +186,7 @@ def test_sizes_that_were_measured_keep_their_name_and_the_times_lead_to_the_resu
     test = run({"v": "4", "picture": "lines", "chart": chart}, sweep=job)
     assert not test.exception and sizes_menu(test).value == "16 heads of 64, 16-core CPU"
     said = [each.value for each in test.markdown if "See it in the chart" in each.value]
-    assert bool(said) is is_said and all("an H100 is faster than this server's CPU" in each for each in said)
+    assert bool(said) is is_said and all("an H100 GPU is faster than this server's CPU" in each for each in said)
 
 
 def test_a_measurement_of_the_break_even_has_no_second_chart_while_it_runs(monkeypatch):
@@ -245,7 +245,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     told = page_text(test := run())
-    assert "In float32 an H100 is faster than a 16-core CPU from about 360 tokens on, copying included." in told
+    assert "In float32 an H100 GPU is faster than a 16-core CPU from about 360 tokens on, copying included." in told
     assert (
         "Timed: one call of attention (PyTorch's SDPA). "
         "Without the copy the GPU is 3.2 times as fast at 64 tokens and 22 times as fast at 512; counting "
@@ -253,7 +253,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     )
     assert dict(test.query_params) == {} and sizes_menu(test).value == "16 heads of 64, 16-core CPU"
     told = page_text(test := run({"v": "3"}))
-    assert "In float32 an H100 is faster than a 2-core CPU beyond 64 tokens, copying included." in told
+    assert "In float32 an H100 GPU is faster than a 2-core CPU beyond 64 tokens, copying included." in told
     assert (
         "Timed: one call of attention (PyTorch's SDPA). "
         "Without the copy the GPU is 8.8 times as fast at 64 tokens and 62 times as fast at 512; counting the copy there and "
@@ -300,7 +300,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
         test.segmented_control(key="timing_chart").set_value("break-even").run()
         assert dict(test.query_params) == query and not test.exception
         assert test.segmented_control(key="timing_other_chart").value == "break-even"
-        assert f"an H100 is faster than a {cores} CPU " in page_text(test)
+        assert f"an H100 GPU is faster than a {cores} CPU " in page_text(test)
         if cores == "16-core":
             sizes_menu(test).set_value(sizes).run()
             assert dict(test.query_params) == eight
@@ -319,7 +319,7 @@ def test_a_sweep_of_the_published_sizes_leaves_the_break_even_of_8_heads(monkeyp
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run({"v": "3", "tokens": "16384", "heads": "32", "masks": "causal"})
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2-core CPU"
-    assert "an H100 is faster than a 2-core CPU beyond 64 tokens" in page_text(test)
+    assert "an H100 GPU is faster than a 2-core CPU beyond 64 tokens" in page_text(test)
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
     assert not test.exception and sizes_menu(test).value == "8 heads of 64, 2-core CPU"
 
@@ -344,7 +344,9 @@ def test_the_break_even_follows_a_mask_that_is_ticked_beside_it_and_other_sizes_
         in told
     )
     assert "Why the copy costs that much" in told
-    assert "In float32 an H100 seems to overtake a 16-core CPU between 256 and 512 tokens, copying included." in told
+    assert (
+        "In float32 an H100 GPU seems to overtake a 16-core CPU between 256 and 512 tokens, copying included." in told
+    )
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "timing_break-even" in each.proto.id)
     assert "256 and 512" in chart and "GPU 4.6 times as fast" in chart, "at the longest length with stable times"
     test.segmented_control(key="timing_chart").set_value("time").run()
@@ -405,8 +407,9 @@ def test_the_copy_of_a_decoder_is_said_to_be_needless_beside_its_number(monkeypa
     sizes_menu(test).set_value("Decoding, 16-core CPU").run()
     said = test.caption[0].value.replace("\\", "")
     assert re.fullmatch("Timed: .*; counting the copy there and back, it takes roughly 16 .* needs no such copy.", said)
-    assert "an H100 is faster than a 16-core CPU beyond 64 keys; with the copy, at no length up to 8,192." in page_text(
-        test
+    assert (
+        "an H100 GPU is faster than a 16-core CPU beyond 64 keys; with the copy, at no length up to 8,192."
+        in page_text(test)
     )
     assert "Why the copy costs" not in page_text(test), "whose keys and values stay on the GPU"
 

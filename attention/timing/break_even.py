@@ -61,7 +61,7 @@ class BreakEven:
         The length is that of the ring in the chart, or of its band.
         """
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu)
-        said = f"In {self.longest.dtype} {gpu} is"
+        said = f"In {self.longest.dtype} {gpu}{'' if 'GPU' in gpu else ' GPU'} is"
         if self.alone.length is None:
             return f"{said} at no length up to {self.alone.longest:,} tokens faster than {cpu}, even without the copy."
         if self.moved.length is None:

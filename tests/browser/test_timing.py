@@ -24,7 +24,7 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     first = tab.page.locator(".js-plotly-plot").first
     for name in ("CPU", "GPU + copy", "GPU alone", "360 tokens"):
         expect(first.locator(".annotation-text", has_text=name).first).to_be_visible()
-    expect(tab.page.get_by_text("an H100 is faster than a 16-core CPU from about 360 tokens on")).to_be_visible()
+    expect(tab.page.get_by_text("an H100 GPU is faster than a 16-core CPU from about 360 tokens on")).to_be_visible()
     plot = first.locator(".cartesianlayer").bounding_box()
     assert plot and plot["y"] > 0 and plot["y"] + plot["height"] <= 800
     assert tab.link == {}
