@@ -110,7 +110,7 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     open_recording(tab.page, "gpu.json", write_recording(line([256, 512, 1024], times, **GPU)))
     finding = tab.page.locator(".st-key-finding").last
     expect(finding).to_contain_text(
-        "A Test GPU is faster than a 2-core CPU from about 360 tokens on; at 1,024 it is 4 times as fast."
+        "A Test GPU is faster than a 2-core CPU from about 360 tokens on; at 1,024 tokens it is 4 times as fast."
     )
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
     expect(chart.locator(".annotation-text", has_text="Test GPU").first).to_be_visible()
