@@ -18,6 +18,7 @@ from torch import nn
 
 from attention.attend import scaled_dot_product_attention
 from attention.config import Config
+from attention.knobs import KNOBS
 from attention.layer import MultiHeadAttention
 from attention.masks import MASKS
 from attention.published import ROWS, Weights
@@ -593,3 +594,12 @@ def test_a_query_that_sees_nothing_makes_published_rows_give_nan_and_ours_zeros(
     assert (ours.weights[..., 0, :] == 0).all()
     made = replace(small(), mask=torch.zeros(2, 5, 5, dtype=torch.bool))
     assert judge(row, made).output.relative != judge(row, made).output.relative  # not a number
+
+
+@pytest.mark.parametrize("name", ["softmax", "qk_norm", "query_scale", "gate", "forgetting", "positions"])
+def test_settings_that_no_row_supports_are_left_out_and_fail_nothing(name):
+    for value in KNOBS[name].choices:
+        config = Config(tokens=8, heads=2, d_model=16, **{name: value})
+        made = case(config)
+        assert made.query.shape == (config.batch, 8, 16) and made.query.isfinite().all()
+        assert bool(left_out(config)) is (value != KNOBS[name].choices[0]) or name == "positions"

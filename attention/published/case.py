@@ -68,7 +68,8 @@ def case(config: Config, most: int | None = None, crosses: bool = False) -> Case
 
 def _case(config: Config, queries: int, keys: int) -> Case:
     with torch.no_grad():
-        weights = Weights.split(*matrices(config).values(), config.heads, config.n_kv_heads).to(torch.float64)  # pyright: ignore[reportCallIssue]  four of them
+        found = matrices(replace(config, gate="off")).values()  # four, as no row has a gate
+        weights = Weights.split(*found, config.heads, config.n_kv_heads).to(torch.float64)  # pyright: ignore[reportCallIssue]
         padded = torch.arange(keys) < keys - torch.arange(config.batch)[:, None] % keys
         mask = config.rule.square(queries, keys, config.span) & padded[:, None, :]
         x = _sequences(config, config.tokens, config.seed, config.text)[:, :queries]
