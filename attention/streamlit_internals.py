@@ -186,9 +186,14 @@ def drop_waiting_fragments() -> None:
 
 
 def open_page(session: str) -> str:
-    """The hash of the page that a session runs; "" if it is not known."""
+    """The hash of the page that a session runs, from its menu on; "" if it is not known yet.
+
+    The session itself has it only after the run: whatever is clicked while a page is first drawn would seem to be of another.
+    """
     found = find_active_session(session) if session else None
-    return getattr(found.session, "page_script_hash", "") if found else ""
+    pages = getattr(getattr(found, "session", None), "_pages_manager", None)
+    here = getattr(pages, "current_page_script_hash", "")
+    return "" if here == getattr(pages, "main_script_hash", "") else here
 
 
 def browser_token(cookies: Mapping[str, str]) -> str:

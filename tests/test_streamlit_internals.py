@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit
@@ -25,6 +26,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, Scri
 from streamlit.runtime.state.session_state import KeyIdMapper, SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.starlette import starlette_app_utils
+
+from attention import streamlit_internals
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / "attention" / "streamlit_internals.py"
@@ -49,7 +52,7 @@ PARTS: dict[str, tuple[object, tuple[str, ...]]] = {
     "what a run names": (RunDescriptor, ("script_run_id", "fragment_ids")),
     "requests": (ScriptRequests(), ("_state", "_rerun_data")),
     "rerun": (RerunData(), ("is_auto_rerun",)),
-    "pages": (PagesManager, ("uses_pages_directory",)),
+    "pages": (PagesManager, ("uses_pages_directory", "current_page_script_hash", "main_script_hash")),
     "components": (BidiComponentManager, ("get", "register_from_manifest")),
     "theme": (app_session, ("_populate_theme_msg",)),
     "token of a browser": (starlette_app_utils, ("decode_xsrf_token_string",)),
@@ -72,6 +75,19 @@ def test_a_runtime_and_a_session_keep_theirs_under_these_names():
     assert "self._session_mgr" in inspect.getsource(Runtime.__init__)
     assert "self._session_storage" in inspect.getsource(WebsocketSessionManager.__init__)
     assert "self._scriptrunner" in inspect.getsource(AppSession.__init__)
+    assert "self._pages_manager" in inspect.getsource(AppSession.__init__)
+
+
+def test_the_page_of_a_session_is_known_while_it_is_drawn_for_the_first_time(monkeypatch):
+    """What is clicked then is of this page: it must not be dropped as if it were of one that was left."""
+    pages = PagesManager(str(ROOT / "app.py"))
+    found = SimpleNamespace(session=SimpleNamespace(_pages_manager=pages, page_script_hash=""))
+    monkeypatch.setattr(streamlit_internals, "find_active_session", lambda session: found)
+    assert streamlit_internals.open_page("one") == "" == streamlit_internals.open_page("")
+    pages.set_current_page_script_hash(pages.main_script_hash)
+    assert streamlit_internals.open_page("one") == "", "the menu has not chosen yet"
+    pages.set_current_page_script_hash("heads")
+    assert streamlit_internals.open_page("one") == "heads"
 
 
 def test_no_other_file_uses_what_is_private():
