@@ -55,13 +55,9 @@ def roof(
         hovertemplate=f"{marks.wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
     if is_crowded:
-        end = {
-            "x": log10(max(at)),
-            "y": log10(min(ceiling, slope * at[max(at)])),
-            "xanchor": "right",
-            "yanchor": "bottom",
-        }
-        figure.add_annotation(text=named, showarrow=False, font={"size": 11, "color": PLOTLY_TEXT}, **end)
+        x, intensity = max(at.items())
+        place = {"x": log10(x), "y": log10(min(ceiling, slope * intensity)), "xanchor": "right", "yanchor": "bottom"}
+        figure.add_annotation(text=named, showarrow=False, font={"size": 11, "color": PLOTLY_TEXT}, **place)
 
 
 def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
