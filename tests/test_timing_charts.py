@@ -424,6 +424,23 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     assert said.startswith("limit: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
 
 
+def test_of_many_lines_each_limit_has_its_name_once_beside_it_and_no_length_is_written():
+    each = [{"dtype": dtype, "mask": mask} for dtype in ("float32", "bfloat16") for mask in ("full", "causal")]
+    figure = charts.roofline([timing for settings in each for timing in line(LENGTHS, [1, 2, 4, 8], **settings)])
+    written = [note["text"] for note in json.loads(figure.to_json())["layout"]["annotations"]]
+    assert sorted(text for text in written if "limit" in text) == ["limit of bfloat16", "limit of float32"]
+    assert not any(text.replace(",", "").isdigit() for text in written)
+    roofs = [trace for trace in traces(figure) if trace["hovertemplate"].startswith("limit: ")]
+    assert len(roofs) == 2 and not any(roof["showlegend"] for roof in roofs)
+    few = charts.roofline(line(LENGTHS, [1, 2, 4, 8], operations=1e9, traffic=1e6))
+    assert not any("limit of" in note["text"] for note in json.loads(few.to_json())["layout"]["annotations"])
+
+
+def test_bands_are_explained_at_the_foot_if_there_are_any():
+    settled, loose = (charts.seconds(line(LENGTHS, [1, 2, 4, 8], settled=settled)) for settled in (True, False))
+    assert "pale band" in str(settled.layout.title.text) and "pale band" not in str(loose.layout.title.text)
+
+
 def test_rates_of_one_intensity_are_over_their_length_and_a_cache_explains_those_above_the_limit():
     of = {"traffic": 1e6, "peak_traffic": 1e9, "operations": 1e6, "peak_operations": 1e12, "queries": 1}
     timings = line(LENGTHS, [4e-3, 5e-4, 1e-3, 2e-3], **of)  # 1e9 operations per second is the limit of the memory
