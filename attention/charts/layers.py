@@ -84,12 +84,7 @@ def numbers(
         if legible
         else color_key("" if title else label, "bottom", PERCENT_KEY if percent else KEY, domain),
     )
-    cells = (
-        alt.Chart(name="cells")
-        .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
-        .encode(x=x, y=y, color=color, tooltip=tips, description="says:N")
-        .add_params(_cell_selection())
-    )
+    cells = _cells(x=x, y=y, color=color, tooltip=tips, description="says:N")
     named = alt.Chart().transform_filter(f"datum.value >= {limit}") if percent else alt.Chart()
     words = named.mark_text(
         fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : width / {heads} < {AMPLE} ? 11 : 12") if tall else 0,
@@ -140,18 +135,13 @@ def kinds(
         offset=4,
     )
     color = alt.Color("kind:N", scale=alt.Scale(domain=list(names), range=list(colors)), legend=key if names else None)
-    cells = (
-        alt.Chart(name="cells")
-        .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.condition("isValid(datum.kind)", color, alt.value("transparent")),
-            fillOpacity=alt.condition("datum.joined", alt.value(JOINED), alt.value(1)),
-            tooltip=alt.Tooltip("says:N"),
-            description="says:N",
-        )
-        .add_params(_cell_selection())
+    cells = _cells(
+        x=x,
+        y=y,
+        color=alt.condition("isValid(datum.kind)", color, alt.value("transparent")),
+        fillOpacity=alt.condition("datum.joined", alt.value(JOINED), alt.value(1)),
+        tooltip=alt.Tooltip("says:N"),
+        description="says:N",
     )
     size = alt.ExprRef(f"width / {heads} < {WORD} ? 0 : 11") if tall else 0
     words = alt.Chart().mark_text(fontSize=size, color="currentColor", aria=False).encode(x=x, y=y, text="word:N")
@@ -183,19 +173,12 @@ def signed(
         alt.Tooltip("head:O", title=across),
         alt.Tooltip("value:Q", title=label, format=PERCENT if percent else MEAN),
     ]
-    cells = (
-        alt.Chart(name="cells")
-        .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            fillOpacity=alt.FillOpacity(
-                "share:Q", scale=alt.Scale(domain=[0, 1], range=[0, theme.STRONGEST]), legend=None
-            ),
-            tooltip=tips,
-        )
-        .add_params(_cell_selection())
+    cells = _cells(
+        x=x,
+        y=y,
+        color=color,
+        fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, theme.STRONGEST]), legend=None),
+        tooltip=tips,
     )
     words = (
         alt.Chart()
@@ -244,6 +227,12 @@ def _breaks(layers: tuple[int, ...]) -> list[alt.Chart]:
         )
         for by in (-1.5, 1.5)
     ]
+
+
+def _cells(**encoding: Any) -> alt.Chart:
+    """Returns the cells, which are selected by a click."""
+    cells = alt.Chart(name="cells").mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
+    return cells.encode(**encoding).add_params(_cell_selection())
 
 
 def _cell_selection() -> alt.Parameter:
